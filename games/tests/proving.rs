@@ -74,6 +74,9 @@ fn check(game: &Arc<Game>) {
         assert!((f64::from(least)..=f64::from(most)).contains(value), "{name}: {known:?}");
     }
     let tiny = ProofSettings { memory_bytes: 1, n_workers: 1, all_moves: true };
+    // Two threads help the one that proves the state.
+    let three = ProofSettings { n_workers: 3, ..settings(false) };
+    assert_eq!(exact(prove(game, three, &Threads).unwrap().bounds()), value, "{name}");
     let two = ProofSettings { n_workers: 2, ..settings(true) };
     let crews: [(ProofSettings, &dyn Crew); 3] =
         [(settings(true), &Alone), (tiny, &Alone), (two, &Threads)];

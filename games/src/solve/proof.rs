@@ -37,7 +37,7 @@ use self::expansion::{Expander, Expansion};
 use self::numbers::Numbers;
 use self::opposition::Opposition;
 use self::proof_table::ProofTable;
-use self::search::{Question, Search, Work};
+use self::search::{Aside, Question, Search, Work};
 use self::target::{Place, Target};
 use super::crew::{Crew, Task};
 use crate::network::end_rewards;
@@ -192,9 +192,17 @@ impl std::fmt::Debug for ProofSolver {
 struct Worker {
     expander: Expander,
     search: Search,
-    /// What it searches, and for which reward, by its place among the rewards.
-    task: Option<(Place, usize)>,
+    task: Option<Assignment>,
     outcome: Result<Option<search::Answer>, ProofError>,
+}
+
+/// What a thread searches.
+#[derive(Clone, Debug)]
+enum Assignment {
+    /// A state whose value is wanted, and for which reward, by its place among the rewards.
+    Wanted(Place, usize),
+    /// A state that helps one who searches a wanted one.
+    Aside(Aside),
 }
 
 impl ProofSolver {
@@ -305,12 +313,11 @@ impl ProofSolver {
         crew.run(tasks.collect());
         for at in 0..self.workers.len() {
             let worker = &mut self.workers[at];
-            let Some((place, question)) = worker.task else { continue };
-            self.opposition.merge(&worker.expander.opposition)?;
             let outcome = std::mem::replace(&mut worker.outcome, Ok(None));
-            if let Some(answer) = outcome? {
-                worker.task = None;
-                self.target(place).note(question, answer);
+            self.opposition.merge(&worker.expander.opposition)?;
+            let Some(answer) = outcome? else { continue };
+            if let Some(Assignment::Wanted(place, question)) = worker.task.take() {
+                self.target_mut(place).note(question, answer);
             }
         }
         self.take_over();
@@ -318,14 +325,19 @@ impl ProofSolver {
         Ok(())
     }
 
-    /// Gives each worker without a task one, and takes back tasks that are done elsewhere.
+    /// Gives each worker without a task one, and takes back tasks that are done elsewhere or no
+    /// longer help.
     fn assign(&mut self) -> Result<(), ProofError> {
-        let main = if self.settings.all_moves { None } else { self.root.question() };
         for at in 0..self.workers.len() {
-            if let Some((place, question)) = self.workers[at].task
-                && (!self.target(place).is_open(question)
-                    || matches!(place, Place::After(_)) && main.is_some_and(|it| it != question))
-            {
+            let is_useful = match &self.workers[at].task {
+                None => continue,
+                Some(Assignment::Wanted(place, question)) => self.target(*place).is_open(*question),
+                Some(Assignment::Aside(aside)) => {
+                    self.wanted_searches().any(|search| search.has_aside(aside))
+                        && !self.table.find(aside.key).is_some_and(Numbers::is_final)
+                }
+            };
+            if !is_useful {
                 self.workers[at].task = None;
             }
         }
@@ -333,44 +345,52 @@ impl ProofSolver {
             if self.workers[at].task.is_some() {
                 continue;
             }
-            let Some((place, question)) = self.next_task(main) else { return Ok(()) };
-            let asked = Question { at_least: self.rewards[question] };
-            let target = match place {
-                Place::Root => &self.root,
-                Place::After(child) => &self.after[child],
+            let Some(task) = self.next_task() else { return Ok(()) };
+            let (question, state) = match &task {
+                Assignment::Wanted(place, question) => {
+                    let at_least = self.rewards[*question];
+                    (Question { at_least }, self.target(*place).state.clone())
+                }
+                Assignment::Aside(aside) => (aside.question, aside.state.clone()),
             };
-            let Worker { expander, search, task, .. } = &mut self.workers[at];
-            search.begin(asked, &target.state, expander, &self.table)?;
-            *task = Some((place, question));
+            let Worker { expander, search, task: assigned, .. } = &mut self.workers[at];
+            search.begin(question, &state, expander, &self.table)?;
+            *assigned = Some(task);
         }
         Ok(())
     }
 
-    /// What to search next. `main` is the question about the initial state, if that comes
-    /// first: then others search for its answer among the states after the first moves.
-    fn next_task(&self, main: Option<usize>) -> Option<(Place, usize)> {
-        let is_taken =
-            |place| self.workers.iter().any(|it| it.task.is_some_and(|it| it.0 == place));
-        let free = (0..self.after.len()).filter(|&child| !is_taken(Place::After(child)));
-        let Some(main) = main else {
-            let question =
-                |child: usize| Some((Place::After(child), self.after[child].question()?));
-            return if self.settings.all_moves { free.filter_map(question).next() } else { None };
+    /// The searches of states whose value is wanted.
+    fn wanted_searches(&self) -> impl Iterator<Item = &Search> {
+        let is_wanted = |it: &&Worker| matches!(it.task, Some(Assignment::Wanted(..)));
+        self.workers.iter().filter(is_wanted).map(|worker| &worker.search)
+    }
+
+    /// What to search next: a state whose value is wanted that nobody searches, else a state
+    /// that helps to find one.
+    fn next_task(&self) -> Option<Assignment> {
+        let is_taken = |place| {
+            let of_this =
+                |task: &Assignment| matches!(task, Assignment::Wanted(it, _) if *it == place);
+            self.workers.iter().any(|it| it.task.as_ref().is_some_and(of_this))
         };
-        if !is_taken(Place::Root) {
-            return Some((Place::Root, main));
-        }
-        let chosen = self.workers.iter().find_map(|worker| {
-            let is_root = worker.task.is_some_and(|it| it.0 == Place::Root);
-            is_root.then(|| worker.search.first_choice()).flatten()
-        });
-        let asked = Question { at_least: self.rewards[main] };
-        let effort = |&child: &usize| {
-            let known = self.table.find(asked.key(self.after[child].key));
-            known.unwrap_or(Numbers::NEW).seen_by(self.is_first).proof
+        let of = |place, target: &Target| {
+            Some(Assignment::Wanted(place, target.question().filter(|_| !is_taken(place))?))
         };
-        let open = free.filter(|&child| Some(child) != chosen && self.after[child].is_open(main));
-        open.min_by_key(effort).map(|child| (Place::After(child), main))
+        let after = || (0..).map(Place::After).zip(&self.after);
+        let wanted = match self.settings.all_moves {
+            true => after().find_map(|(place, target)| of(place, target)),
+            false => of(Place::Root, &self.root),
+        };
+        let aside = || {
+            let keys = self.workers.iter().filter_map(|it| match &it.task {
+                Some(Assignment::Aside(aside)) => Some(aside.key),
+                _ => None,
+            });
+            let taken: Vec<u128> = keys.collect();
+            self.wanted_searches().find_map(|search| search.aside(&taken)).map(Assignment::Aside)
+        };
+        wanted.or_else(aside)
     }
 
     /// Takes what is decided from the table, and what follows from it for the initial state.
@@ -401,7 +421,14 @@ impl ProofSolver {
         self.root.most = self.root.most.min(most.unwrap_or(usize::MAX));
     }
 
-    fn target(&mut self, place: Place) -> &mut Target {
+    fn target(&self, place: Place) -> &Target {
+        match place {
+            Place::Root => &self.root,
+            Place::After(child) => &self.after[child],
+        }
+    }
+
+    fn target_mut(&mut self, place: Place) -> &mut Target {
         match place {
             Place::Root => &mut self.root,
             Place::After(child) => &mut self.after[child],

@@ -18,13 +18,13 @@ const BUCKET_BYTES: u64 = 8 * BUCKET_WORDS as u64;
 const FIRST_BUCKETS: usize = 1 << 10;
 
 /// Bits of the key that select the bucket; they are kept in the data.
-const PLACE_BITS: u32 = 26;
+const PLACE_BITS: u32 = 27;
 
 /// Proof and disproof numbers by key.
 ///
 /// An entry is two words: the data, and 64 bits of the key combined with the data, so that a
 /// word of one thread and a word of another are no entry (Hyatt and Mann 2002). The data have
-/// 26 more bits of the key. When a bucket is full, the entry with the least work behind it
+/// 27 more bits of the key. When a bucket is full, the entry with the least work behind it
 /// gives way.
 #[derive(Debug)]
 pub(super) struct ProofTable {
@@ -36,7 +36,7 @@ pub(super) struct ProofTable {
 
 impl ProofTable {
     /// An empty table that never takes more than this memory, or 64 KiB if that is more, and
-    /// at most 4 GiB, but for the smaller table that it grows from.
+    /// at most 8 GiB, but for the smaller table that it grows from.
     pub(super) fn new(limit_bytes: u64) -> Self {
         let mut table = Self::with_buckets(FIRST_BUCKETS);
         table.limit_bytes = limit_bytes;
@@ -109,9 +109,11 @@ impl ProofTable {
     /// Keeps what is known of a state, after so much work.
     #[inline]
     pub(super) fn store(&self, key: u128, numbers: Numbers, work: u64) {
-        let class = u64::from(64 - work.leading_zeros()).min(63);
+        // Two powers of two to a class, and none with no work.
+        let class = u64::from(64 - work.leading_zeros()).div_ceil(2).min(31);
         let Numbers { proof, disproof } = numbers;
-        let data = u64::from(proof) << 48 | u64::from(disproof) << 32 | class << 26 | place(key);
+        let data =
+            u64::from(proof) << 48 | u64::from(disproof) << 32 | class << PLACE_BITS | place(key);
         self.put(key as u64, data);
     }
 
@@ -157,7 +159,7 @@ fn place_of(data: u64) -> u64 {
 }
 
 fn work_class(data: u64) -> u64 {
-    data >> PLACE_BITS & 63
+    data >> PLACE_BITS & 31
 }
 
 fn numbers_of(data: u64) -> Numbers {

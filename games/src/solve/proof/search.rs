@@ -65,6 +65,17 @@ impl Work {
     }
 }
 
+/// A child of a state of a line that another thread searches.
+#[derive(Clone, Debug)]
+pub(super) struct Aside {
+    /// The key of the state of the line.
+    parent: u128,
+    /// The key of the child, for the question.
+    pub(super) key: u128,
+    pub(super) state: State,
+    pub(super) question: Question,
+}
+
 /// A state of the current line.
 #[derive(Debug, Default)]
 struct Frame {
@@ -191,9 +202,38 @@ impl Search {
         }
     }
 
-    /// The child of the first state that is searched.
-    pub(super) fn first_choice(&self) -> Option<usize> {
-        (self.length > 1).then(|| self.frames[0].chosen)
+    /// A child of a state of the line for another thread, whose key is not in `taken`. Where
+    /// the role that chooses seems to lose, all its moves have to be refuted, so that no work
+    /// is in vain; of such states the first one is taken, and of its open children the one that
+    /// is the hardest to refute, as far as is known.
+    pub(super) fn aside(&self, taken: &[u128]) -> Option<Aside> {
+        let inner = || self.frames[..self.length.saturating_sub(1)].iter();
+        let child = |frame: &Frame| {
+            let key = |child: usize| frame.expansion.successors.key(child).bits() ^ self.salt;
+            let is_free = |&child: &usize| {
+                child != frame.chosen
+                    && !frame.numbers[child].is_final()
+                    && !taken.contains(&key(child))
+            };
+            let free = (0..frame.numbers.len()).filter(is_free);
+            let child = free.min_by_key(|&child| frame.numbers[child].proof)?;
+            let mut state = self.state.clone();
+            state.set_words(frame.expansion.successors.words(child));
+            Some(Aside { parent: frame.key, key: key(child), state, question: self.question })
+        };
+        let seems_lost = |frame: &&Frame| {
+            let Numbers { proof, disproof } = Summary::of(&frame.numbers).numbers;
+            proof > disproof
+        };
+        inner().filter(seems_lost).find_map(child).or_else(|| inner().find_map(child))
+    }
+
+    /// Whether a state that was set aside from this line is still on it, and nobody else
+    /// searches it here.
+    pub(super) fn has_aside(&self, aside: &Aside) -> bool {
+        self.question == aside.question
+            && self.line.contains(&aside.parent)
+            && !self.line.contains(&aside.key)
     }
 
     /// Expands `self.state` and adds it to the line. The thresholds are seen by the first
