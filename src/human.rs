@@ -60,6 +60,8 @@ struct Seated {
     machine: Box<dyn StateMachine>,
     role: String,
     view: View,
+    /// What was perceived since the last move that was asked for.
+    perceived: Vec<String>,
 }
 
 /// What a person may see.
@@ -82,19 +84,19 @@ impl Player for Human {
             let board = board::find(machine.game(), &positions);
             View::State { state, board }
         };
-        self.seat = Some(Seated { machine, role, view });
+        self.seat = Some(Seated { machine, role, view, perceived: Vec::new() });
         Ok(())
     }
 
     fn play(&mut self, turn: &Turn<'_>, stop: &Stop) -> Result<MoveId, Failure> {
         let not_started = || Failure::Unsuitable("the match has not begun".to_owned());
         let seat = self.seat.as_mut().ok_or_else(not_started)?;
-        let observed = seat.follow(turn.observation)?;
+        seat.follow(turn)?;
         if let &[only] = turn.legal {
             return Ok(only);
         }
         let terminal = terminal();
-        seat.show(turn, &observed);
+        seat.show(turn);
         Ok(seat.ask(turn.legal, &terminal, stop))
     }
 
@@ -135,33 +137,36 @@ fn sample_positions(
 }
 
 impl Seated {
-    /// Follows the step just played; returns what there is to say of it.
-    fn follow(&mut self, observation: Option<&Observation>) -> Result<Vec<String>, Failure> {
+    /// Follows the step just played, and notes what there is to say of it: nothing of a step
+    /// without a choice that was not perceived.
+    fn follow(&mut self, turn: &Turn<'_>) -> Result<(), Failure> {
         let machine = &mut self.machine;
-        match (observation, &mut self.view) {
+        match (turn.observation, &mut self.view) {
             (Some(Observation::JointMove(joint_move)), View::State { state, .. }) => {
                 let mut next = State::default();
                 machine.next_state(state, joint_move, &mut next)?;
                 *state = next;
-                Ok(Vec::new())
             }
             (Some(Observation::Percepts { own_move, percepts }), _) => {
-                let own_move = machine.move_expression(*own_move);
-                let mut lines = vec![format!("you played {own_move}")];
-                match &percepts[..] {
-                    [] => lines.push("you perceive nothing".to_owned()),
-                    percepts => lines.push(format!("you perceive {}", joined(percepts))),
+                if percepts.is_empty() && turn.legal.len() == 1 {
+                    return Ok(());
                 }
-                Ok(lines)
+                let own_move = machine.move_expression(*own_move);
+                self.perceived.push(format!("you played {own_move}"));
+                self.perceived.push(match &percepts[..] {
+                    [] => "you perceive nothing".to_owned(),
+                    percepts => format!("you perceive {}", joined(percepts)),
+                });
             }
-            _ => Ok(Vec::new()),
+            _ => {}
         }
+        Ok(())
     }
 
     /// Prints what the person may see.
-    fn show(&mut self, turn: &Turn<'_>, observed: &[String]) {
+    fn show(&mut self, turn: &Turn<'_>) {
         let mut lines = vec![String::new(), format!("{}, step {}", self.role, turn.step + 1)];
-        lines.extend(observed.iter().map(|line| format!("  {line}")));
+        lines.extend(self.perceived.drain(..).map(|line| format!("  {line}")));
         if let View::State { state, board } = &self.view {
             let facts = self.machine.facts(state);
             if let Some(board) = board {

@@ -380,8 +380,8 @@ impl IncrementalDeliberation {
                 said.proven = said.completed && !self.tree.met_simultaneous_moves;
                 if is_full {
                     said.notes.push(format!(
-                        "the tree has {max_states} states, its maximum, and stopped growing (option \
-                         max_states)"
+                        "the tree has no room for more than {max_states} states (option max_states) \
+                         and stopped growing"
                     ));
                 }
             }

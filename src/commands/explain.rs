@@ -53,7 +53,8 @@ its own moves and its percepts. `at most` marks an upper bound: the search left
 this move as soon as it could not be better than the best one. If the values of
 some moves are proven, `estimate` marks those of the others. Each step of a line
 shows the moves of the roles that have a choice; if no role has one, those of
-every role. A line ends where chance decides.
+every role. It ends where chance decides. The line of a plan shows the moves of
+every role up to the end.
 
 The line `judgement` puts the value into words, where 50 is even: lost (0 by
 proof), losing (below 10), worse (below 30), slightly worse (below 45), even,

@@ -55,6 +55,14 @@ fn in_a_game_of_hidden_information_only_percepts_are_shown() {
     assert!(shown.contains("first   reward"), "{shown}");
 }
 
+/// The card is dealt before the steps without a choice, which are not asked for.
+#[test]
+fn percepts_of_steps_without_a_choice_are_shown_with_the_next_question() {
+    let asked = typed(&["kuhn_poker", "legal", "human"], "1\n").code(0).stderr();
+    let card = asked.find("  you perceive (card ").expect("the card");
+    assert!(asked[card..].contains("  you perceive (did first "), "{asked}");
+}
+
 #[test]
 fn the_end_of_the_input_or_quit_ends_the_match_without_another_move() {
     for lines in ["2\n", "2\nquit\n"] {

@@ -42,6 +42,20 @@ fn means_are_those_of_the_report() {
 }
 
 #[test]
+fn columns_come_in_the_order_of_the_question() {
+    let workspace = played();
+    for (sql, heading) in [
+        ("SELECT role, player FROM moves", "role,player"),
+        ("SELECT player, role FROM moves", "player,role"),
+        ("SELECT reward, player, game FROM matches WHERE reward > 10", "reward,player,game"),
+        ("SELECT reward, game FROM matches LIMIT 1", "reward,game"),
+    ] {
+        let answer = workspace.run(&["query", "run", sql, "--format", "csv"]).code(0).stdout();
+        assert_eq!(answer.lines().next(), Some(heading), "{sql}");
+    }
+}
+
+#[test]
 fn sql_comes_from_the_command_line_a_file_or_a_name() {
     let workspace = played();
     let sql = "SELECT COUNT(*) AS n FROM moves WHERE step = 0";

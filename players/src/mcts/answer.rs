@@ -40,7 +40,7 @@ impl Search {
             leaves: counters.descents,
             depth: counters.levels.checked_div(counters.descents).unwrap_or(0) as u32,
             selective_depth: counters.deepest,
-            candidates: choices.iter().map(candidate).collect(),
+            candidates: candidates(&choices),
             completed: is_settled || is_perfect,
             proven: bounds.is_exact() || is_perfect,
             notes: self.notes(bounds),
@@ -185,15 +185,23 @@ fn best_choice(choices: &[Choice], bounds: Bounds) -> Option<&Choice> {
     Some(best)
 }
 
-fn candidate(choice: &Choice) -> Candidate {
-    let is_known = choice.visits > 0 || choice.bounds.is_exact();
-    Candidate {
-        action: choice.action,
-        value: is_known.then(|| choice.reward()),
-        bound: ValueBound::Exact,
-        visits: u64::from(choice.visits),
-        probability: None,
-    }
+/// What is known of each move. Beside proven values, others are marked as estimates.
+fn candidates(choices: &[Choice]) -> Vec<Candidate> {
+    let is_any_proven = choices.iter().any(|choice| choice.bounds.is_exact());
+    let of = |choice: &Choice| {
+        let is_proven = choice.bounds.is_exact();
+        Candidate {
+            action: choice.action,
+            value: (choice.visits > 0 || is_proven).then(|| choice.reward()),
+            bound: match is_any_proven && !is_proven {
+                true => ValueBound::Estimate,
+                false => ValueBound::Exact,
+            },
+            visits: u64::from(choice.visits),
+            probability: None,
+        }
+    };
+    choices.iter().map(of).collect()
 }
 
 /// The first of the best.

@@ -324,7 +324,7 @@ fn a_bound_on_the_tree_is_kept_and_said() {
     let played = play_until(machine.as_mut(), &mut players, 1, &Stop::never().after_nodes(2000));
     let notes = |player: usize| played.steps[0][player].as_ref().unwrap().notes.join("; ");
     assert!(
-        notes(0).contains("the tree has 500 states, its maximum, and stopped growing"),
+        notes(0).contains("the tree has no room for more than 500 states (option max_states) and"),
         "{}",
         notes(0)
     );

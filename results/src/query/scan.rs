@@ -138,7 +138,11 @@ impl AnonymousScan for JournalScan {
             None => all.collect(),
         };
         match self.read(&wanted, asked.n_rows.unwrap_or(usize::MAX)) {
-            Ok(frame) => Ok(frame),
+            // The order of the columns is that of the question.
+            Ok(frame) => match &asked.with_columns {
+                Some(names) => frame.select(names.iter().cloned()),
+                None => Ok(frame),
+            },
             Err(ReadError::Polars(error)) => Err(error),
             Err(ReadError::Enough) => unreachable!("reading takes it for success"),
             Err(ReadError::Journal(error)) => {
