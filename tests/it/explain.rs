@@ -50,7 +50,7 @@ fn estimates_beside_a_proof_are_marked() {
     assert!(told.contains("judgement: won") && told.contains("(take a 2)  100.0\n"), "{told}");
     assert!(told.contains("(take a 1)  50.0 (estimate)\n"), "{told}");
     assert!(told.contains("9 other moves were not searched: no value can be better\n"), "{told}");
-    let command = ["explain", "nim", "--player", "mcts", "--nodes", "60000"];
+    let command = ["explain", "nim", "--player", "mcts", "--nodes", "45000"];
     let told = workspace.run(&command).code(0).stdout();
     assert!(told.contains("judgement: won") && told.contains("(take a 2)  100.0, "), "{told}");
     let is_proven = |line: &str| line.contains(")  100.0") || line.contains(")  0.0");

@@ -175,7 +175,8 @@ fn best_choice(choices: &[Choice], bounds: Bounds) -> Option<&Choice> {
             return first;
         }
     }
-    let may_be_best = |choice: &&Choice| choice.bounds.high > low || enforces(choice);
+    // Nothing is enforced by a move that is proven to be worth nothing.
+    let may_be_best = |choice: &&Choice| choice.bounds.high > low || (low > 0 && enforces(choice));
     let most_tried = |choice: &Choice| (choice.visits, choice.value);
     let best = first_best(choices.iter().filter(may_be_best), most_tried);
     let best = best.or_else(|| first_best(choices.iter(), most_tried))?;
@@ -214,4 +215,34 @@ fn first_best<'c>(
         let (most, highest) = key(best);
         if visits > most || (visits == most && value > highest) { choice } else { best }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choice(action: u32, visits: u32, mean: f32, bounds: Bounds) -> Choice {
+        let value = bounds.clamp(mean);
+        Choice { action: MoveId(action), visits, value, bounds, settled: 0 }
+    }
+
+    fn check(choices: &[Choice], expected: u32) {
+        let best = best_choice(choices, Bounds::OPEN).expect("there are choices");
+        assert_eq!(best.action, MoveId(expected), "{choices:?}");
+    }
+
+    #[test]
+    fn a_lost_move_is_played_only_if_all_are_lost() {
+        let lost = Bounds::exactly(0);
+        let open = choice(1, 40, 0.3, Bounds::OPEN);
+        check(&[choice(0, 100, 0.5, lost), open, choice(2, 90, 0.5, lost)], 1);
+        check(&[choice(0, 100, 0.5, lost), choice(2, 110, 0.5, lost)], 2);
+    }
+
+    #[test]
+    fn a_proven_draw_is_better_than_what_seems_worse() {
+        let draw = Bounds::exactly(50);
+        check(&[choice(0, 10, 0.5, draw), choice(1, 100, 0.4, Bounds::OPEN)], 0);
+        check(&[choice(0, 10, 0.5, draw), choice(1, 100, 0.6, Bounds::OPEN)], 1);
+    }
 }
