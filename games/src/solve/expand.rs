@@ -3,9 +3,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 
+use super::store::N_SHARDS;
+use crate::split_mix::finalise;
 use crate::state::{MoveId, RoleId, State};
 use crate::{Expression, GoalReading, ReasoningError, StateKey, StateMachine};
 
@@ -90,27 +92,39 @@ pub(super) fn worst(reading: &GoalReading) -> u8 {
 }
 
 /// The numbers of states that a machine has met.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Numbers {
-    by_state: FxHashMap<State, u32>,
+    /// In parts by hash: one map of millions of states takes most of a second when it grows, and
+    /// clocks run meanwhile.
+    by_state: [FxHashMap<State, u32>; N_SHARDS],
     states: Vec<State>,
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        Self {
+            by_state: [const { FxHashMap::with_hasher(FxBuildHasher) }; N_SHARDS],
+            states: Vec::new(),
+        }
+    }
 }
 
 impl Numbers {
     /// The number of a state; a new one if it was not met before.
     pub(super) fn number(&mut self, state: &State) -> u64 {
-        if let Some(&number) = self.by_state.get(state) {
+        let part = &mut self.by_state[part(state)];
+        if let Some(&number) = part.get(state) {
             return number.into();
         }
         let number = u32::try_from(self.states.len()).expect("memory ends before");
         self.states.push(state.clone());
-        self.by_state.insert(state.clone(), number);
+        part.insert(state.clone(), number);
         number.into()
     }
 
     /// The number of a state that was met.
     pub(super) fn find(&self, state: &State) -> Option<u64> {
-        self.by_state.get(state).map(|&number| number.into())
+        self.by_state[part(state)].get(state).map(|&number| number.into())
     }
 
     pub(super) fn state(&self, number: u64) -> &State {
@@ -122,6 +136,12 @@ impl Numbers {
         let words = self.states.first().map_or(0, |state| state.words.len() as u64);
         self.states.len() as u64 * (2 * (24 + 8 * words) + 16)
     }
+}
+
+/// The part of all states that a state is in.
+fn part(state: &State) -> usize {
+    let bits = state.words.iter().fold(0, |bits, &word| finalise(bits ^ word));
+    (bits >> 56) as usize
 }
 
 /// Bytes of a pass with few states.
