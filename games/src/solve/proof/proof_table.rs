@@ -49,7 +49,8 @@ impl ProofTable {
         Self { words, n_used: AtomicU64::new(0), limit_bytes: 0, most_bytes: 0 }
     }
 
-    fn n_buckets(&self) -> usize {
+    /// The size of the table, for [`make_room`](Self::make_room).
+    pub(super) fn n_buckets(&self) -> usize {
         self.words.len() / BUCKET_WORDS
     }
 
@@ -84,6 +85,16 @@ impl ProofTable {
         grown.most_bytes = self.most_bytes.max(self.n_bytes() + grown.n_bytes());
         self.entries().for_each(|(key, data)| grown.put(key, data));
         *self = grown;
+    }
+
+    /// Becomes an empty table of this size, or of the size that fits the memory if that is
+    /// less, so that the entries of another table fit it in any order.
+    pub(super) fn make_room(&mut self, n_buckets: u64) {
+        let most = (self.limit_bytes / BUCKET_BYTES).min(1 << PLACE_BITS);
+        let mut table = Self::with_buckets(n_buckets.min(most).max(FIRST_BUCKETS as u64) as usize);
+        table.limit_bytes = self.limit_bytes;
+        table.most_bytes = table.n_bytes();
+        *self = table;
     }
 
     /// All entries, for [`put`](Self::put).

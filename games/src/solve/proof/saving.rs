@@ -17,7 +17,9 @@ impl ProofSolver {
     /// # Errors
     /// Those of the writer.
     pub fn save(&self, spent: Duration, out: &mut dyn Write) -> io::Result<()> {
-        write(out, SegmentKind::Proof, &self.identity())?;
+        let mut first = self.identity();
+        first.push(self.table.n_buckets() as u64);
+        write(out, SegmentKind::Proof, &first)?;
         let mut words = Vec::with_capacity(2 * SEGMENT_ENTRIES);
         for (key, data) in self.table.entries() {
             words.extend([key, data]);
@@ -36,24 +38,26 @@ impl ProofSolver {
     }
 
     /// Goes on from what [`save`](Self::save) wrote, and gives the time that was spent until
-    /// then. The table grows as its memory allows; in a smaller one, entries with little work
-    /// behind them give way.
+    /// then. The table is as large as it was, if its memory allows that; in a smaller one,
+    /// entries with little work behind them give way.
     ///
     /// # Errors
     /// If reading fails, or it was not written for this state of this game, or is damaged. The
     /// solver is of no use after that.
     pub fn resume(&mut self, input: &mut dyn Read) -> Result<Duration, ResumeError> {
         let first = read(input)?.filter(|it| it.kind == SegmentKind::Proof);
-        if first.is_none_or(|it| it.words != self.identity()) {
-            return Err(ResumeError::Other);
-        }
+        let identity = self.identity();
+        let n_buckets = first.and_then(|it| match it.words.split_last() {
+            Some((&n_buckets, words)) if words == identity => Some(n_buckets),
+            _ => None,
+        });
+        self.table.make_room(n_buckets.ok_or(ResumeError::Other)?);
         loop {
             let segment = read(input)?.ok_or(ResumeError::Damaged)?;
             match segment.kind {
                 SegmentKind::Entries => {
                     let (entries, _) = segment.words.as_chunks::<2>();
                     entries.iter().for_each(|&[key, data]| self.table.put(key, data));
-                    self.table.grow();
                 }
                 SegmentKind::Cost => {
                     let spent = self.load_cost(&mut Words(&segment.words))?;
@@ -84,7 +88,7 @@ impl ProofSolver {
     /// made of states and questions.
     fn identity(&self) -> Vec<u64> {
         /// Changes when checkpoints can no longer be continued.
-        const VERSION: u64 = 1;
+        const VERSION: u64 = 2;
         let game = GameHash::of(&self.game).bits();
         let mut words = vec![VERSION, game as u64, (game >> 64) as u64];
         for &at_least in &self.rewards {
