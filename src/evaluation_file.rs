@@ -86,7 +86,7 @@ pub struct Strength {
     pub matches: u64,
     /// The mean reward with the evaluation, in points.
     pub trained: f64,
-    /// The mean reward with `evaluation = "goal"`.
+    /// The mean reward with the default evaluation of the player.
     pub untrained: f64,
     /// The difference of the two.
     pub difference: f64,
@@ -105,6 +105,9 @@ struct Contents {
     game_hash: String,
     roles: Vec<String>,
     bias: Vec<f64>,
+    /// Rows of `features`: with fewer, the end of the file is missing. Older files lack it.
+    #[serde(default)]
+    n_features: Option<usize>,
     training: Training,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     strength: Option<Strength>,
@@ -148,6 +151,7 @@ pub fn write(path: &Path, trained: &TrainedEvaluation) -> Result<(), EvaluationF
         game_hash: game.to_string(),
         roles: roles.clone(),
         bias: bias.clone(),
+        n_features: Some(features.len()),
         training: trained.training.clone(),
         strength: trained.strength.clone(),
         features: features.iter().map(row).collect(),
@@ -188,7 +192,17 @@ fn parse(text: &str) -> Result<TrainedEvaluation, String> {
         None => return Err("it is no file of `gamemaster train`: it has no `format`".to_owned()),
     }
     let contents: Contents = table.try_into().map_err(|error| one_line(&error))?;
-    let Contents { game, game_hash, roles, bias, training, strength, features, .. } = contents;
+    let Contents { game, game_hash, roles, bias, n_features, training, strength, features, .. } =
+        contents;
+    if let Some(n_features) = n_features
+        && n_features != features.len()
+    {
+        return Err(format!(
+            "it has {} of `n_features = {n_features}` features: a part is missing; train again, or \
+             correct the number if you changed the features",
+            features.len()
+        ));
+    }
     let hash: GameHash = game_hash.parse().map_err(|error| format!("`game_hash`: {error}"))?;
     let row = |row: FeatureRow| {
         let feature: Feature = row.feature.parse().map_err(|error| format!("{error}"))?;
@@ -279,5 +293,8 @@ mod tests {
         check("0.25, -1.5", "0.25, inf", "`bias` needs a number for each role");
         check("0.125", "nan", "`moves of black` needs a weight for each role");
         check("states = 4000", "states = 4000\nfoo = 1", "foo");
+        let last = text.rfind("[[features]]").unwrap();
+        let error = parse(&text[..last]).unwrap_err();
+        assert!(error.contains("it has 1 of `n_features = 2` features"), "{error}");
     }
 }

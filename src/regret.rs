@@ -14,7 +14,7 @@ use games::solve::best_play::{BestPlay, LookUpError};
 use games::solve::{GameHash, ValueTable};
 use games::{MoveId, State, StateMachine};
 use results::journal::each_match;
-use results::record::MatchRecord;
+use results::record::{DecisionRecord, MatchRecord};
 use results::regret::{JudgedDecision, RegretOfPlayer, RegretSummary};
 use results::stats::interval::{Part, REWARDS, interval, mean};
 
@@ -190,39 +190,17 @@ impl Judge {
         for (step, decisions) in record.steps.iter().enumerate() {
             let joint_move = joint_move(machine, decisions, step)?;
             if decisions.iter().any(|decision| decision.n_legal > 1) {
-                let looked = self.look_up(machine, &hash, &table, &state);
-                let looked = looked.map_err(|source| RegretError::LookUp {
-                    match_id: record.match_id.clone(),
-                    step,
-                    source,
-                })?;
-                for (role, decision) in decisions.iter().enumerate() {
-                    let player = &record.seats[role].player;
-                    let (Some(player), true) = (player, looked.legal[role].len() > 1) else {
-                        continue;
-                    };
-                    let Some(at) = looked.legal[role].iter().position(|&id| id == joint_move[role])
-                    else {
-                        continue;
-                    };
-                    let values = &looked.moves[role];
-                    let best = (0..values.len())
-                        .reduce(|best, at| if values[at] > values[best] { at } else { best })
-                        .expect("there are several moves");
-                    found.push(JudgedDecision {
-                        job: record.job,
-                        match_id: record.match_id.clone(),
-                        game: record.game.clone(),
-                        step,
-                        player: player.clone(),
-                        role: record.seats[role].role.clone(),
-                        action: decision.executed.clone(),
-                        substitute: decision.fault.is_some(),
-                        legal: values.len(),
-                        value: looked.values[role],
-                        regret: points(values[best] - values[at]),
-                        best_move: machine.move_expression(looked.legal[role][best]).to_string(),
-                    });
+                let looked = match self.look_up(machine, &hash, &table, &state) {
+                    Ok(looked) => Some(looked),
+                    // As in the table of an endgame.
+                    Err(LookUpError::Unreached) => None,
+                    Err(source) => {
+                        let match_id = record.match_id.clone();
+                        return Err(RegretError::LookUp { match_id, step, source });
+                    }
+                };
+                if let Some(looked) = looked {
+                    found.extend(judged(record, step, &*machine, &looked, &joint_move));
                 }
             }
             machine.next_state(&state, &joint_move, &mut next).map_err(reasoning)?;
@@ -255,6 +233,41 @@ impl Judge {
         self.known.insert(key, Arc::clone(&looked));
         Ok(looked)
     }
+}
+
+/// The decisions of a step, in a state that was looked up.
+fn judged(
+    record: &MatchRecord,
+    step: usize,
+    machine: &dyn StateMachine,
+    looked: &Looked,
+    joint_move: &[MoveId],
+) -> Vec<JudgedDecision> {
+    let of_role = |(role, decision): (usize, &DecisionRecord)| {
+        let seat = &record.seats[role];
+        let legal = &looked.legal[role];
+        let player = seat.player.clone().filter(|_| legal.len() > 1)?;
+        let at = legal.iter().position(|&id| id == joint_move[role])?;
+        let values = &looked.moves[role];
+        let best = (0..values.len())
+            .reduce(|best, at| if values[at] > values[best] { at } else { best })
+            .expect("there are several moves");
+        Some(JudgedDecision {
+            job: record.job,
+            match_id: record.match_id.clone(),
+            game: record.game.clone(),
+            step,
+            player,
+            role: seat.role.clone(),
+            action: decision.executed.clone(),
+            substitute: decision.fault.is_some(),
+            legal: values.len(),
+            value: looked.values[role],
+            regret: points(values[best] - values[at]),
+            best_move: machine.move_expression(legal[best]).to_string(),
+        })
+    };
+    record.steps[step].iter().enumerate().filter_map(of_role).collect()
 }
 
 /// Rounding is no regret.

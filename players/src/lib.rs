@@ -49,6 +49,7 @@ mod conditional_planner;
 mod counted;
 pub mod deliberation;
 mod determinization;
+mod endgames;
 mod incremental_deliberation;
 mod information_set_search;
 mod is_mcts;

@@ -8,7 +8,8 @@
 //! - Playouts run side by side, from many leaves at once ([`pass`], [`search`]), in several threads
 //!   if wanted ([`team`]).
 //! - Playouts may prefer the moves that led to high rewards ([`move_averages`]).
-//! - What is proven is never estimated again ([`proof`]), and ends the search.
+//! - What is proven is never estimated again ([`proof`]), and ends the search. A table of a
+//!   solved game or endgame proves the states that it has.
 //! - The tree is kept from step to step, equal states are one node, and its memory is
 //!   bounded ([`tree`], [`recycling`]).
 //! - An evaluation may be learned while the start clock runs ([`self_play`]).
@@ -35,16 +36,18 @@ mod tree;
 
 use std::sync::Arc;
 
-use games::{Game, MoveId, ReasoningError, State, StateMachine};
+use games::solve::ValueTable;
+use games::{MoveId, ReasoningError, State, StateMachine};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
 use self::estimate::Estimator;
 use self::move_averages::Preference;
 use self::search::{Search, Settings};
+use crate::endgames::check_table;
 use crate::kind::PlayerKind;
 use crate::learning::LinearEvaluation;
-use crate::options::OptionSpec;
+use crate::options::{OptionSpec, TABLE};
 use crate::search::track::Track;
 use crate::seed;
 use crate::{Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn};
@@ -161,6 +164,14 @@ const MARGIN: OptionSpec = OptionSpec {
            for rewards from 0 to 1.",
 };
 
+const SOLVED: OptionSpec = OptionSpec {
+    name: "table",
+    accepts: TABLE,
+    default: "none",
+    help: "Take the values of states from this table where it has them, as from an endgame \
+           database; for one role, or two whose rewards sum to a constant.",
+};
+
 const THREADS: OptionSpec = OptionSpec {
     name: "threads",
     accepts: "a whole number from 1 to 256",
@@ -193,6 +204,7 @@ const OPTIONS: &[OptionSpec] = &[
     MARGIN,
     THREADS,
     PONDER,
+    SOLVED,
 ];
 
 /// Descents where nothing else ends the search.
@@ -231,6 +243,7 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         settings,
         given,
         learns,
+        solved: reader.table(SOLVED.name)?,
         n_threads,
         ponders: reader.boolean(PONDER.name, false)?,
         seed,
@@ -249,6 +262,8 @@ struct Mcts {
     given: Option<(Arc<LinearEvaluation>, f32)>,
     /// Learns an evaluation in the start clock.
     learns: bool,
+    /// Values that are known before any search.
+    solved: Option<Arc<ValueTable>>,
     n_threads: usize,
     ponders: bool,
     seed: Option<i64>,
@@ -292,10 +307,11 @@ impl Player for Mcts {
         self.rng = seed::generator(seat.seed, self.seed);
         let seed = seat.seed;
         let track = Track::new(seat, KIND.name)?;
-        self.check_game(track.machine.game())?;
+        self.check_game(track.machine.as_ref())?;
         let game = track.machine.game();
         let machines = (1..self.n_threads).map(|_| track.machine.fork()).collect();
-        let search = Search::new(game, self.settings, self.rng.clone());
+        let mut search = Search::new(game, self.settings, self.rng.clone());
+        search.set_table(self.solved.clone());
         let seated = self.seated.insert(Seated { track, search, machines });
         let Some(state) = seated.track.begin(stop)? else { return Ok(()) };
         let is_over = unless_cancelled(seated.track.machine.is_terminal(&state))?.unwrap_or(true);
@@ -349,7 +365,7 @@ impl Player for Mcts {
     }
 
     fn check(&mut self, machine: Box<dyn StateMachine>) -> Result<(), Failure> {
-        self.check_game(machine.game())
+        self.check_game(machine.as_ref())
     }
 
     fn abort(&mut self) {
@@ -362,10 +378,13 @@ impl Player for Mcts {
 }
 
 impl Mcts {
-    /// Whether the evaluation, if there is one, is of this game.
-    fn check_game(&self, game: &Game) -> Result<(), Failure> {
-        let checked = self.given.as_ref().map(|(evaluation, _)| evaluation.check(game));
-        checked.unwrap_or(Ok(())).map_err(|error| Failure::Unsuitable(error.to_string()))
+    /// Whether the evaluation and the table, if there are any, are of this game.
+    fn check_game(&self, machine: &dyn StateMachine) -> Result<(), Failure> {
+        if let Some((evaluation, _)) = &self.given {
+            let checked = evaluation.check(machine.game());
+            checked.map_err(|error| Failure::Unsuitable(error.to_string()))?;
+        }
+        self.solved.as_ref().map_or(Ok(()), |table| check_table(machine, table))
     }
 }
 

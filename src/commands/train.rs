@@ -45,7 +45,7 @@ Examples:
 The program finds features of a state in the rules (how many facts of a kind
 hold, how far pieces have advanced, mobility) and plays the game against
 itself. TD(lambda) fits a weight of each feature for each role. Afterwards a
-player with the evaluation plays the same player without it (evaluation=goal)
+player with the evaluation plays the same player with its default evaluation
 from openings of four random steps, and the difference of their mean rewards
 is printed with a 95 % interval. The calibration is printed, too: what the
 player with the evaluation expected of its moves, and the mean reward of their
@@ -199,6 +199,12 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         ..report(&trained, &path)
     };
     json_or_text(arguments.json, &report, print)?;
+    if cancel.is_cancelled() {
+        let path = path.display();
+        eprintln!(
+            "interrupted: {path} has what was learned until then; its strength is not measured"
+        );
+    }
     Ok(if cancel.is_cancelled() { exit_code::INTERRUPTED } else { exit_code::OK })
 }
 

@@ -61,6 +61,24 @@ fn games_without_a_table_are_left_out() {
     assert!(told.contains("not a table of `gamemaster solve`"), "{told}");
 }
 
+/// States that the table of an endgame lacks are not judged.
+#[test]
+fn the_table_of_an_endgame_judges_its_states_alone() {
+    let workspace = Workspace::new();
+    let spec = SPEC.replace(", \"nim\"", "");
+    let whole = played(&workspace, &spec)["decisions"].as_u64().unwrap();
+    let regret = |moves: &str| -> Value {
+        let solve = ["solve", "connect_three", "--moves", moves, "--out", "end.table"];
+        workspace.run(&solve).code(0);
+        let json = workspace.run(&["regret", "run", "--table", "end.table", "--json"]).code(0);
+        serde_json::from_str(&json.stdout()).unwrap()
+    };
+    let part = regret("((drop 1) noop)");
+    let n_judged = part["decisions"].as_u64().unwrap();
+    assert!(0 < n_judged && n_judged < whole, "{n_judged} of {whole}");
+    assert_eq!(part["skipped_matches"], 0);
+}
+
 /// A table of another game is refused before the first match.
 #[test]
 fn a_table_of_another_game_is_refused() {

@@ -38,6 +38,7 @@ impl Search {
             next_calls: counters.next_calls,
             playouts: counters.playouts,
             leaves: counters.descents,
+            table_hits: self.expander.n_table_hits,
             depth: counters.levels.checked_div(counters.descents).unwrap_or(0) as u32,
             selective_depth: counters.deepest,
             candidates: candidates(&choices),

@@ -26,6 +26,12 @@ impl Bounds {
         Self { low: units, high: units }
     }
 
+    /// The value is this one, 0 to 100, up to rounding.
+    pub(super) fn around(value: f64) -> Self {
+        let units = value.clamp(0.0, 100.0) * f64::from(UNITS);
+        Self { low: units.floor() as u16, high: units.ceil() as u16 }
+    }
+
     /// What both say.
     pub(super) fn and(self, other: Self) -> Self {
         Self { low: self.low.max(other.low), high: self.high.min(other.high) }

@@ -1,6 +1,9 @@
 //! Expands nodes: their moves become edges, and their children nodes. All children are
 //! computed at once where that is possible, so that ends among them are known at once.
 
+use std::sync::Arc;
+
+use games::solve::ValueTable;
 use games::{
     Children, MoveId, ReasoningError, RoleId, State, StateMachine, Wanted, push_joint_move,
 };
@@ -30,6 +33,10 @@ pub(super) struct Expander {
     rewards: Vec<f32>,
     /// What positions look worth, if there is an evaluation.
     pub(super) estimator: Option<Estimator>,
+    /// The values of states that are known before any search.
+    pub(super) solved: Option<Arc<ValueTable>>,
+    /// Times that the value of a state was found in `solved`.
+    pub(super) n_table_hits: u64,
 }
 
 /// What an expansion showed.
@@ -66,6 +73,10 @@ impl Expander {
             return Ok(Expanded::States(0));
         }
         let kind = self.kind(roles);
+        if kind == Kind::Joint {
+            // The value may be that of mixed strategies by the table; they have to be searched.
+            tree.reopen(at);
+        }
         self.edges.clear();
         for (role, moves) in machine.game().role_ids().zip(&self.legal) {
             let is_chooser = match kind {
@@ -108,7 +119,7 @@ impl Expander {
             let (child, is_new) = tree.find_or_add(self.child(index as usize).words());
             if is_new && let Some(goals) = self.goals(index as usize, n_roles) {
                 opposed &= note_end(tree, roles, child, &goals);
-            } else if is_new {
+            } else if is_new && !self.look_up(tree, machine, child, index as usize) {
                 self.note_estimates(tree, roles, machine, child, index as usize)?;
             }
             if kind == Kind::Joint {
@@ -154,10 +165,17 @@ impl Expander {
         }
         let (child, is_new) = tree.find_or_add(self.next.words());
         tree.set_joint_child(at, index, child);
-        if let Some(goals) = goals.filter(|_| is_new)
-            && !note_end(tree, roles, child, &goals)
-        {
-            return Ok((child, Expanded::NotOpposed));
+        match goals {
+            Some(goals) if is_new => {
+                if !note_end(tree, roles, child, &goals) {
+                    return Ok((child, Expanded::NotOpposed));
+                }
+            }
+            None if is_new => {
+                let Self { next, solved, n_table_hits, .. } = self;
+                note_solved(tree, machine, child, next, solved.as_deref(), n_table_hits);
+            }
+            _ => {}
         }
         proof::update(tree, roles, at);
         Ok((child, Expanded::States(1)))
@@ -219,6 +237,19 @@ impl Expander {
         self.children.is_terminal(index).then(|| (0..n_roles).map(goal).collect())
     }
 
+    /// Notes the value of a new child that is not terminal, if it is in the table.
+    fn look_up(
+        &mut self,
+        tree: &mut Tree,
+        machine: &mut dyn StateMachine,
+        child: u32,
+        index: usize,
+    ) -> bool {
+        let Self { children, one_by_one, solved, n_table_hits, .. } = self;
+        let state = one_by_one.get(index).map_or_else(|| children.state(index), |(state, _)| state);
+        note_solved(tree, machine, child, state, solved.as_deref(), n_table_hits)
+    }
+
     /// What a new child looks worth.
     fn note_estimates(
         &mut self,
@@ -274,6 +305,27 @@ fn note_end(tree: &mut Tree, roles: &mut Roles, at: u32, goals: &[u8]) -> bool {
     }
     tree.settle(at);
     roles.is_opposed(1, |role| u64::from(goals[role]))
+}
+
+/// Notes the value of a state that is not terminal, if it is in the table. It stays a leaf, so
+/// that its moves are searched if the match comes to it.
+fn note_solved(
+    tree: &mut Tree,
+    machine: &mut dyn StateMachine,
+    at: u32,
+    state: &State,
+    table: Option<&ValueTable>,
+    n_hits: &mut u64,
+) -> bool {
+    let Some(table) = table else { return false };
+    let key = machine.key(state);
+    let Some(values) = table.value(key) else { return false };
+    *n_hits += 1;
+    for (role, &value) in values.iter().enumerate() {
+        tree.narrow(at, role, Bounds::around(value));
+    }
+    tree.settle(at);
+    true
 }
 
 /// The index of the joint move by the numbers of the roles' chosen edges, in role order.

@@ -6,6 +6,9 @@
 //! simple approach to parallelizing Monte Carlo tree search", ICLR 2020), so that they
 //! part where the values are close, and no value is made worse than it is.
 
+use std::sync::Arc;
+
+use games::solve::ValueTable;
 use games::{MoveId, ReasoningError, RoleId, State, StateMachine};
 use rand::{Rng, RngExt};
 use rand_pcg::Pcg64;
@@ -119,7 +122,7 @@ pub(super) struct Search {
     settings: Settings,
     recycler: Recycler,
     rng: Pcg64,
-    expander: Expander,
+    pub(super) expander: Expander,
     /// The node of the state that is thought about.
     pub(super) root: u32,
     /// By thread, between questions.
@@ -174,6 +177,7 @@ impl Search {
         stop: &Stop,
     ) -> Result<(), ReasoningError> {
         self.counters = Counters { nodes: 1, ..Counters::default() };
+        self.expander.n_table_hits = 0;
         self.best_line.begin(machine, state)?;
         self.move_averages.age();
         self.root = self.recycler.begin(&mut self.tree, state.words(), stop);
@@ -185,6 +189,11 @@ impl Search {
     pub(super) fn set_estimator(&mut self, estimator: Estimator) {
         self.tree.clear();
         self.expander.estimator = Some(estimator);
+    }
+
+    /// Takes the values of states from this table where it has them.
+    pub(super) fn set_table(&mut self, table: Option<Arc<ValueTable>>) {
+        self.expander.solved = table;
     }
 
     /// The share of an evaluation in the value of a move; the mean of playouts has the rest.

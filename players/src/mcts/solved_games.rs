@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use games::solve::best_play::BestPlay;
 use games::solve::{Alone, Phase, Solver, ValueTable};
 use games::{Cancel, MoveId, RoleId, State, StateKey, StateMachine};
 use rand::RngExt;
@@ -140,6 +141,66 @@ fn no_proof_is_wrong_in_solved_games() {
         }
     }
     assert!(n_proven > 100, "{n_proven}");
+}
+
+/// With the table of the game, one expansion proves the best move.
+#[test]
+fn states_of_a_table_are_proven_before_any_search() {
+    for name in ["tic_tac_toe", "nim", "connect_four_4x4", "dots_and_boxes", "dice_tree"] {
+        let mut n_hits = 0;
+        let mut machine = shipped(name);
+        let table = Arc::new(solved(&*machine));
+        let mut rng = seed::generator(2, None);
+        for _ in 0..20 {
+            let state = random_position(&mut *machine, &mut rng, 0..=3);
+            let mut search = Search::new(machine.game(), SETTINGS, seed::generator(1, None));
+            search.set_table(Some(Arc::clone(&table)));
+            let root = team::search(&mut search, &mut *machine, &mut [], &state, &Stop::never(), 1);
+            let root = root.unwrap();
+            let best = BestPlay::of(&mut *machine, &*table, &state).unwrap();
+            let random = machine.game().random();
+            for (role, legal) in machine.game().role_ids().zip(&best.legal) {
+                if legal.len() < 2 || Some(role) == random {
+                    continue;
+                }
+                let (action, found) = search.answer(root, role);
+                let value = best.best.value[usize::from(role.0)];
+                assert!((found.value.unwrap() - value).abs() < 0.1, "{name}: {value}, {found:?}");
+                assert!(found.proven && found.completed, "{name}: {found:?}");
+                n_hits += found.table_hits;
+                let at = legal.iter().position(|&it| Some(it) == action).unwrap();
+                let after = best.move_values(usize::from(role.0))[at];
+                assert!((after - value).abs() < 0.1, "{name}: {after} instead of {value}");
+            }
+        }
+        assert!(n_hits > 0, "{name}");
+    }
+}
+
+/// A table has the value of mixed strategies, but no single move that reaches it.
+#[test]
+fn where_roles_choose_at_once_a_table_ends_no_search() {
+    let mut machine = shipped("goofspiel");
+    let table = Arc::new(solved(&*machine));
+    let mut state = machine.initial_state().unwrap();
+    let mut search = Search::new(machine.game(), SETTINGS, seed::generator(1, None));
+    search.set_table(Some(table));
+    let mut rng = seed::generator(1, None);
+    let mut n_joint = 0;
+    while !machine.is_terminal(&state).unwrap() {
+        let root = team::search(&mut search, &mut *machine, &mut [], &state, &Stop::never(), 300);
+        let root = root.unwrap();
+        if matches!(search.tree.node(root).kind, Kind::Joint) && search.counters.descents > 0 {
+            n_joint += 1;
+            let (action, found) = search.answer(root, RoleId(0));
+            assert!(action.is_some() && found.table_hits > 0, "{found:?}");
+        }
+        let joint_move = random_move(&mut *machine, &state, &mut rng);
+        let mut next = State::default();
+        machine.next_state(&state, &joint_move, &mut next).unwrap();
+        state = next;
+    }
+    assert!(n_joint > 1, "{n_joint}");
 }
 
 /// Hex on 5 by 5 has too many states for a table; the last moves are searched to the end.

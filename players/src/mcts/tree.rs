@@ -291,6 +291,13 @@ impl Tree {
         }
     }
 
+    /// Forgets what is proven of a node.
+    pub(super) fn reopen(&mut self, at: u32) {
+        self.node_mut(at).settled = NONE;
+        let first = at as usize * self.n_roles;
+        self.bounds[first..first + self.n_roles].fill(Bounds::OPEN);
+    }
+
     /// Gives a leaf its edges.
     pub(super) fn set_edges(&mut self, at: u32, kind: Kind, edges: &[Edge]) {
         let first_edge = u32::try_from(self.edges.len()).expect("memory is bounded");

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use games::solve::ValueTable;
-use games::solve::best_play::check_game;
 use games::{Expression, MoveId, State, StateMachine};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
 use super::track::Track;
 use super::{Answer, Memory, Search, Settings, check_order};
+use crate::endgames::check_table;
 use crate::seed;
 use crate::{Deliberation, Failure, Player, Seat, Stop, Turn};
 
@@ -69,23 +69,8 @@ impl Searcher {
         check_order(machine, &self.move_order)?;
         match self.settings.evaluation.refusal(machine) {
             Some(reason) => Err(Failure::Unsuitable(reason)),
-            None => self.check_table(machine),
+            None => self.solved.as_ref().map_or(Ok(()), |table| check_table(machine, table)),
         }
-    }
-
-    /// Whether the table is of this game, and its values are those of the search.
-    fn check_table(&self, machine: &dyn StateMachine) -> Result<(), Failure> {
-        let Some(table) = &self.solved else { return Ok(()) };
-        check_game(machine, table).map_err(|error| Failure::Unsuitable(error.to_string()))?;
-        let game = machine.game();
-        let n_players = game.role_ids().filter(|&role| Some(role) != game.random()).count();
-        if n_players == 1 || n_players == 2 && table.is_constant_sum() {
-            return Ok(());
-        }
-        let reason = "its table has the values of players for themselves, and the search those \
-                      against all others: they are the same only for two roles whose rewards sum \
-                      to a constant";
-        Err(Failure::Unsuitable(reason.to_owned()))
     }
 
     fn search(&mut self, state: &State, stop: &Stop) -> Result<Answer, Failure> {
