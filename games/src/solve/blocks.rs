@@ -297,7 +297,7 @@ fn number<const N: usize>(
     let next = || queue.lock().expect("no task panics with the queue").next();
     let work = || {
         while let Some((shard, runs)) = next() {
-            shard.warm();
+            shard.warm(runs.iter().map(|(states, _)| states.len()).sum());
             for (states, numbers) in runs {
                 match successors {
                     Successors::Added => shard.insert_all(states, numbers),

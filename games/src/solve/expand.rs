@@ -9,7 +9,10 @@ use smallvec::SmallVec;
 use super::store::N_SHARDS;
 use crate::split_mix::finalise;
 use crate::state::{MoveId, RoleId, State};
-use crate::{Expression, GoalReading, ReasoningError, StateKey, StateMachine};
+use crate::{
+    Children, Expression, GoalReading, ReasoningError, StateKey, StateMachine, Wanted,
+    n_joint_moves, push_joint_move,
+};
 
 /// Maximum number of states of a group.
 pub(super) const GROUP: usize = 512;
@@ -154,6 +157,9 @@ pub(super) struct OneByOne {
     machine: Box<dyn StateMachine>,
     numbers: Arc<Mutex<Numbers>>,
     legal: Vec<Vec<MoveId>>,
+    joint_moves: Vec<MoveId>,
+    /// The successors of a state that are computed side by side.
+    children: Children,
     memory_bytes: u64,
 }
 
@@ -166,7 +172,14 @@ impl OneByOne {
         memory_bytes: u64,
     ) -> Self {
         let legal = vec![Vec::new(); machine.game().roles().len()];
-        Self { machine, numbers: Arc::clone(numbers), legal, memory_bytes }
+        Self {
+            machine,
+            numbers: Arc::clone(numbers),
+            legal,
+            joint_moves: Vec::new(),
+            children: Children::default(),
+            memory_bytes,
+        }
     }
 
     fn numbers(&self) -> std::sync::MutexGuard<'_, Numbers> {
@@ -191,7 +204,8 @@ impl Expander for OneByOne {
         let roles: Vec<RoleId> = self.machine.game().role_ids().collect();
         // By pass: the successors of the states in order.
         let mut by_pass: Vec<(Mask, Vec<u64>)> = Vec::new();
-        let (mut next, mut joint_move) = (State::default(), Vec::new());
+        let range = self.machine.expansion_range();
+        let mut next = State::default();
         for (at, &number) in states.iter().enumerate() {
             let bit = |mask: &mut Mask| mask[at / 64] |= 1 << (at % 64);
             let state = self.numbers().state(number).clone();
@@ -226,13 +240,26 @@ impl Expander for OneByOne {
             if mover == JOINT {
                 group.counts.extend(self.legal.iter().map(|legal| legal.len() as u32));
             }
-            let mut odometer = vec![0; roles.len()];
-            for pass in 0.. {
-                joint_move.clear();
-                joint_move.extend(odometer.iter().zip(&self.legal).map(|(&at, legal)| legal[at]));
-                self.machine.next_state(&state, &joint_move, &mut next)?;
+            let n_joint_moves = n_joint_moves(&self.legal);
+            let are_side_by_side =
+                range.is_some_and(|range| (range.least..=range.most).contains(&n_joint_moves));
+            self.joint_moves.clear();
+            if are_side_by_side {
+                for index in 0..n_joint_moves {
+                    push_joint_move(&self.legal, index as u64, &mut self.joint_moves);
+                }
+                let Self { machine, joint_moves, children, .. } = self;
+                machine.expand(&state, joint_moves, Wanted::default(), children)?;
+            }
+            for pass in 0..n_joint_moves {
+                if !are_side_by_side {
+                    self.joint_moves.clear();
+                    push_joint_move(&self.legal, pass as u64, &mut self.joint_moves);
+                    self.machine.next_state(&state, &self.joint_moves, &mut next)?;
+                }
+                let successor = if are_side_by_side { self.children.state(pass) } else { &next };
                 let mut numbers = self.numbers();
-                let number = numbers.number(&next);
+                let number = numbers.number(successor);
                 let taken = numbers.n_bytes() + (by_pass.len() * PASS_BYTES) as u64;
                 drop(numbers);
                 if taken > self.memory_bytes {
@@ -243,17 +270,6 @@ impl Expander for OneByOne {
                 }
                 bit(&mut by_pass[pass].0);
                 by_pass[pass].1.push(number);
-                let turn = (0..roles.len()).rev().find(|&role| {
-                    odometer[role] += 1;
-                    let turns = odometer[role] == self.legal[role].len();
-                    if turns {
-                        odometer[role] = 0;
-                    }
-                    !turns
-                });
-                if turn.is_none() {
-                    break;
-                }
             }
         }
         for (mask, successors) in by_pass {

@@ -17,6 +17,9 @@ const AHEAD: usize = 32;
 /// Bytes that the processor loads at once.
 const CACHE_LINE: usize = 64;
 
+/// Lines that are loaded in order in the time in which one is loaded from anywhere.
+const LINES_FOR_A_LOOK_UP: usize = 8;
+
 /// A code for a terminal state's outcome, or for an unknown value.
 pub(super) type Code = u16;
 
@@ -128,8 +131,14 @@ impl<const N: usize> Shard<N> {
     }
 
     /// Loads the table and its states into the near cache, in the order in which they
-    /// lie: much faster than line by line when they are needed.
-    pub(super) fn warm(&self) {
+    /// lie: much faster than line by line when they are needed, if these `n_look_ups` need a
+    /// good part of them. For fewer it does nothing.
+    pub(super) fn warm(&self, n_look_ups: usize) {
+        let n_bytes =
+            size_of_val(&self.table[..]) + size_of_val(&self.states[self.base as usize..]);
+        if n_look_ups * LINES_FOR_A_LOOK_UP < n_bytes / CACHE_LINE {
+            return;
+        }
         let lines = self.table.iter().step_by(CACHE_LINE / size_of::<u32>());
         let table = lines.fold(0, |sum, entry| sum ^ entry);
         let lines = self.states[self.base as usize..].iter();

@@ -166,10 +166,8 @@ impl Expander {
         let (child, is_new) = tree.find_or_add(self.next.words());
         tree.set_joint_child(at, index, child);
         match goals {
-            Some(goals) if is_new => {
-                if !note_end(tree, roles, child, &goals) {
-                    return Ok((child, Expanded::NotOpposed));
-                }
+            Some(goals) if is_new && !note_end(tree, roles, child, &goals) => {
+                return Ok((child, Expanded::NotOpposed));
             }
             None if is_new => {
                 let Self { next, solved, n_table_hits, .. } = self;
