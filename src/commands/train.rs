@@ -199,11 +199,13 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         ..report(&trained, &path)
     };
     json_or_text(arguments.json, &report, print)?;
-    if cancel.is_cancelled() {
+    if cancel.is_cancelled() && trained.strength.is_none() {
         let path = path.display();
-        eprintln!(
-            "interrupted: {path} has what was learned until then; its strength is not measured"
-        );
+        let mut stderr = std::io::stderr();
+        writeln!(
+            stderr,
+            "Interrupted: {path} has what was learned until then; its strength is not measured."
+        )?;
     }
     Ok(if cancel.is_cancelled() { exit_code::INTERRUPTED } else { exit_code::OK })
 }
