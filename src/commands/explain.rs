@@ -8,6 +8,7 @@ use anyhow::anyhow;
 use clap::Args;
 use games::{Guards, MoveId, RoleId, State, StateMachine, state_machine_for};
 use players::{Deliberation, Value};
+use results::atomic_file;
 use results::counted::counted;
 use serde::Serialize;
 
@@ -338,15 +339,19 @@ fn no_belief(player: &str, kind: &str, is_hidden: bool) -> Failure {
     Failure::usage(anyhow!("--belief: {reason}"))
 }
 
-/// Writes a file, if it was asked for.
+/// Writes a file, whole or not at all, if it was asked for; a pipe or device gets the bytes.
 fn write_file(
     path: Option<&Path>,
     write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>,
 ) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(()) };
     let mut bytes = Vec::new();
+    let is_file = std::fs::metadata(path).map_or(true, |found| found.is_file());
     write(&mut bytes)
-        .and_then(|()| std::fs::write(path, bytes))
+        .and_then(|()| match is_file {
+            true => atomic_file::replace(path, &bytes),
+            false => std::fs::write(path, bytes),
+        })
         .map_err(|error| Failure::cannot_write(path, error))
 }
 
