@@ -5,8 +5,9 @@
 //! With `deepening = false, transposition = 0` it is the textbook's procedure;
 //! the defaults are those that play best under a clock.
 
+use crate::endgames::SOLVED;
 use crate::kind::PlayerKind;
-use crate::options::{OptionSpec, TABLE};
+use crate::options::OptionSpec;
 use crate::search::chance::ChanceCuts;
 use crate::search::searcher::Searcher;
 use crate::search::{BOUNDED, OUTSIDE, Opponents, Settings, settings};
@@ -79,14 +80,6 @@ const ALLOCATE_TIME: OptionSpec = OptionSpec {
     default: "false",
     help: "Reply before the clock ends if all other moves are proven to lose, or the next depth \
            is not expected to be finished in time.",
-};
-
-const SOLVED: OptionSpec = OptionSpec {
-    name: "table",
-    accepts: TABLE,
-    default: "none",
-    help: "Take the values of states from this table where it has them, as from an endgame \
-           database; for one role, or two whose rewards sum to a constant.",
 };
 
 const OPTIONS: &[OptionSpec] = &[

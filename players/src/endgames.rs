@@ -6,12 +6,27 @@ use games::solve::ValueTable;
 use games::solve::best_play::check_game;
 
 use crate::Failure;
+use crate::options::{OptionSpec, TABLE};
 
-/// Whether a table is of this game, and its values are those of a search against opponents.
+/// The option that such a table is given by.
+pub(crate) const SOLVED: OptionSpec = OptionSpec {
+    name: "table",
+    accepts: TABLE,
+    default: "none",
+    help: "Take the values of states from this table where it has them, as from an endgame \
+           database; for one role, or two whose rewards sum to a constant.",
+};
+
+/// Whether a table, if there is one, is of this game, and its values are those of a search against
+/// opponents.
 ///
 /// # Errors
 /// If not.
-pub(crate) fn check_table(machine: &dyn StateMachine, table: &ValueTable) -> Result<(), Failure> {
+pub(crate) fn check_table(
+    machine: &dyn StateMachine,
+    table: Option<&ValueTable>,
+) -> Result<(), Failure> {
+    let Some(table) = table else { return Ok(()) };
     check_game(machine, table).map_err(|error| Failure::Unsuitable(error.to_string()))?;
     let game = machine.game();
     let n_players = game.role_ids().filter(|&role| Some(role) != game.random()).count();

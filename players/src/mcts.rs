@@ -44,10 +44,10 @@ use rand_pcg::Pcg64;
 use self::estimate::Estimator;
 use self::move_averages::Preference;
 use self::search::{Search, Settings};
-use crate::endgames::check_table;
+use crate::endgames::{SOLVED, check_table};
 use crate::kind::PlayerKind;
 use crate::learning::LinearEvaluation;
-use crate::options::{OptionSpec, TABLE};
+use crate::options::OptionSpec;
 use crate::search::track::Track;
 use crate::seed;
 use crate::{Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn};
@@ -162,14 +162,6 @@ const MARGIN: OptionSpec = OptionSpec {
     default: "0.05",
     help: "How far the average reward of a preferred move is above that of all moves of the role, \
            for rewards from 0 to 1.",
-};
-
-const SOLVED: OptionSpec = OptionSpec {
-    name: "table",
-    accepts: TABLE,
-    default: "none",
-    help: "Take the values of states from this table where it has them, as from an endgame \
-           database; for one role, or two whose rewards sum to a constant.",
 };
 
 const THREADS: OptionSpec = OptionSpec {
@@ -384,7 +376,7 @@ impl Mcts {
             let checked = evaluation.check(machine.game());
             checked.map_err(|error| Failure::Unsuitable(error.to_string()))?;
         }
-        self.solved.as_ref().map_or(Ok(()), |table| check_table(machine, table))
+        check_table(machine, self.solved.as_deref())
     }
 }
 

@@ -170,8 +170,9 @@ impl Expander {
                 return Ok((child, Expanded::NotOpposed));
             }
             None if is_new => {
-                let Self { next, solved, n_table_hits, .. } = self;
-                note_solved(tree, machine, child, next, solved.as_deref(), n_table_hits);
+                let is_known =
+                    note_solved(tree, machine, child, &self.next, self.solved.as_deref());
+                self.n_table_hits += u64::from(is_known);
             }
             _ => {}
         }
@@ -243,9 +244,10 @@ impl Expander {
         child: u32,
         index: usize,
     ) -> bool {
-        let Self { children, one_by_one, solved, n_table_hits, .. } = self;
-        let state = one_by_one.get(index).map_or_else(|| children.state(index), |(state, _)| state);
-        note_solved(tree, machine, child, state, solved.as_deref(), n_table_hits)
+        let table = self.solved.as_deref();
+        let is_known = note_solved(tree, machine, child, self.child(index), table);
+        self.n_table_hits += u64::from(is_known);
+        is_known
     }
 
     /// What a new child looks worth.
@@ -313,12 +315,10 @@ fn note_solved(
     at: u32,
     state: &State,
     table: Option<&ValueTable>,
-    n_hits: &mut u64,
 ) -> bool {
     let Some(table) = table else { return false };
     let key = machine.key(state);
     let Some(values) = table.value(key) else { return false };
-    *n_hits += 1;
     for (role, &value) in values.iter().enumerate() {
         tree.narrow(at, role, Bounds::around(value));
     }

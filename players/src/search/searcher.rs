@@ -69,7 +69,7 @@ impl Searcher {
         check_order(machine, &self.move_order)?;
         match self.settings.evaluation.refusal(machine) {
             Some(reason) => Err(Failure::Unsuitable(reason)),
-            None => self.solved.as_ref().map_or(Ok(()), |table| check_table(machine, table)),
+            None => check_table(machine, self.solved.as_deref()),
         }
     }
 

@@ -38,15 +38,13 @@ impl ProofTable {
     /// An empty table that never takes more than this memory, or 64 KiB if that is more, and
     /// at most 8 GiB, but for the smaller table that it grows from.
     pub(super) fn new(limit_bytes: u64) -> Self {
-        let mut table = Self::with_buckets(FIRST_BUCKETS);
-        table.limit_bytes = limit_bytes;
-        table.most_bytes = table.n_bytes();
-        table
+        Self::with_buckets(FIRST_BUCKETS, limit_bytes)
     }
 
-    fn with_buckets(n_buckets: usize) -> Self {
-        let words = (0..n_buckets * BUCKET_WORDS).map(|_| AtomicU64::new(0)).collect();
-        Self { words, n_used: AtomicU64::new(0), limit_bytes: 0, most_bytes: 0 }
+    fn with_buckets(n_buckets: usize, limit_bytes: u64) -> Self {
+        let words: Vec<_> = (0..n_buckets * BUCKET_WORDS).map(|_| AtomicU64::new(0)).collect();
+        let most_bytes = size_of_val(words.as_slice()) as u64;
+        Self { words, n_used: AtomicU64::new(0), limit_bytes, most_bytes }
     }
 
     /// The size of the table, for [`make_room`](Self::make_room).
@@ -80,8 +78,7 @@ impl ProofTable {
         if n_buckets < self.n_buckets() + self.n_buckets() / 4 {
             return;
         }
-        let mut grown = Self::with_buckets(n_buckets);
-        grown.limit_bytes = self.limit_bytes;
+        let mut grown = Self::with_buckets(n_buckets, self.limit_bytes);
         grown.most_bytes = self.most_bytes.max(self.n_bytes() + grown.n_bytes());
         self.entries().for_each(|(key, data)| grown.put(key, data));
         *self = grown;
@@ -91,10 +88,8 @@ impl ProofTable {
     /// less, so that the entries of another table fit it in any order.
     pub(super) fn make_room(&mut self, n_buckets: u64) {
         let most = (self.limit_bytes / BUCKET_BYTES).min(1 << PLACE_BITS);
-        let mut table = Self::with_buckets(n_buckets.min(most).max(FIRST_BUCKETS as u64) as usize);
-        table.limit_bytes = self.limit_bytes;
-        table.most_bytes = table.n_bytes();
-        *self = table;
+        let n_buckets = n_buckets.min(most).max(FIRST_BUCKETS as u64) as usize;
+        *self = Self::with_buckets(n_buckets, self.limit_bytes);
     }
 
     /// All entries, for [`put`](Self::put).
