@@ -37,6 +37,15 @@ pub enum RegretError {
         /// Its games.
         games: String,
     },
+    /// There are tables of its games, but they have no state in which a player chose.
+    #[error(
+        "the tables have no state of the run {run} in which a player had a choice; tables of \
+         endgames have only the states after their `--moves`"
+    )]
+    NoState {
+        /// The run.
+        run: String,
+    },
     /// A state could not be looked up.
     #[error("cannot judge step {step} of match {match_id}")]
     LookUp {
@@ -78,8 +87,8 @@ pub struct JudgedRun {
 /// one match after the other, in the order of the journal, and may stop.
 ///
 /// # Errors
-/// If the run cannot be read or computed again, a state cannot be looked up, or no match is
-/// of a game with a table.
+/// If the run cannot be read or computed again, a state cannot be looked up, no match is of a
+/// game with a table, or no decision is in a state that a table has.
 pub fn judge_run(
     folder: &Path,
     tables: impl IntoIterator<Item = Arc<ValueTable>>,
@@ -126,6 +135,9 @@ pub fn judge_run(
         return Err(RegretError::NoTable { run, games });
     }
     let players = regrets.players();
+    if players.is_empty() {
+        return Err(RegretError::NoState { run });
+    }
     let summary = RegretSummary {
         run,
         matches: n_matches,
@@ -140,7 +152,8 @@ pub fn judge_run(
 
 /// Judges the decisions of matches by tables.
 pub struct Judge {
-    tables: BTreeMap<String, Arc<ValueTable>>,
+    /// By game: a state is looked up in one after the other.
+    tables: BTreeMap<String, Vec<Arc<ValueTable>>>,
     /// By game and state: what was looked up before.
     known: BTreeMap<(String, u128), Arc<Looked>>,
 }
@@ -158,11 +171,14 @@ struct Looked {
 const MAX_KNOWN: usize = 200_000;
 
 impl Judge {
-    /// With these tables.
+    /// With these tables. Several of one game, such as those of its endgames, serve as one.
     #[must_use]
     pub fn new(tables: impl IntoIterator<Item = Arc<ValueTable>>) -> Self {
-        let by_game = tables.into_iter().map(|table| (table.game().to_string(), table));
-        Self { tables: by_game.collect(), known: BTreeMap::new() }
+        let mut by_game: BTreeMap<String, Vec<Arc<ValueTable>>> = BTreeMap::new();
+        for table in tables {
+            by_game.entry(table.game().to_string()).or_default().push(table);
+        }
+        Self { tables: by_game, known: BTreeMap::new() }
     }
 
     /// Whether there is a table of this machine's game.
@@ -182,7 +198,7 @@ impl Judge {
         record: &MatchRecord,
     ) -> Result<Vec<JudgedDecision>, RegretError> {
         let hash = GameHash::of(machine.game()).to_string();
-        let Some(table) = self.tables.get(&hash).map(Arc::clone) else { return Ok(Vec::new()) };
+        let Some(tables) = self.tables.get(&hash).cloned() else { return Ok(Vec::new()) };
         let reasoning = |source| RecordedError::Reasoning { game: record.game.clone(), source };
         let mut state = machine.initial_state().map_err(reasoning)?;
         let mut next = State::default();
@@ -190,7 +206,7 @@ impl Judge {
         for (step, decisions) in record.steps.iter().enumerate() {
             let joint_move = joint_move(machine, decisions, step)?;
             if decisions.iter().any(|decision| decision.n_legal > 1) {
-                let looked = match self.look_up(machine, &hash, &table, &state) {
+                let looked = match self.look_up(machine, &hash, &tables, &state) {
                     Ok(looked) => Some(looked),
                     // As in the table of an endgame.
                     Err(LookUpError::Unreached) => None,
@@ -213,14 +229,14 @@ impl Judge {
         &mut self,
         machine: &mut dyn StateMachine,
         hash: &str,
-        table: &ValueTable,
+        tables: &[Arc<ValueTable>],
         state: &State,
     ) -> Result<Arc<Looked>, LookUpError> {
         let key = (hash.to_owned(), machine.key(state).bits());
         if let Some(known) = self.known.get(&key) {
             return Ok(Arc::clone(known));
         }
-        let play = BestPlay::of(machine, table, state)?;
+        let play = BestPlay::of(machine, &tables, state)?;
         let roles = 0..play.legal.len();
         let looked = Arc::new(Looked {
             moves: roles.map(|role| play.move_values(role)).collect(),

@@ -72,10 +72,10 @@ pub enum Value {
     Text(String),
     /// A list of texts.
     Texts(Vec<String>),
-    /// The table of a solved game, and the path that it was read from.
+    /// The path and the content of the table of a solved game. Its text tells the content
+    /// and not the path, so that players with different tables are different players.
     Table(String, Arc<ValueTable>),
-    /// A learned evaluation. Its text is what it is, not where it was read from, so that
-    /// players with different evaluations are different players.
+    /// A learned evaluation. Its text too tells the content.
     Learned(Arc<LinearEvaluation>),
 }
 
@@ -117,7 +117,8 @@ impl fmt::Display for Value {
             Self::Integer(value) => write!(f, "{value}"),
             Self::Float(value) => write!(f, "{value:?}"),
             Self::Boolean(value) => write!(f, "{value}"),
-            Self::Text(value) | Self::Table(value, _) => write!(f, "{value:?}"),
+            Self::Text(value) => write!(f, "{value:?}"),
+            Self::Table(_, table) => write!(f, "\"solved:{:016x}\"", table.checksum()),
             Self::Learned(evaluation) => {
                 write!(f, "\"{LEARNED}{:016x}\"", evaluation.fingerprint())
             }
@@ -427,7 +428,10 @@ impl Reader<'_> {
         Err(OptionError::Refused {
             kind: self.kind,
             option: name.to_owned(),
-            found: found.to_string(),
+            found: match found {
+                Value::Table(path, _) => format!("{path:?}"),
+                found => found.to_string(),
+            },
             accepts: "no table together with the other options".to_owned(),
         })
     }

@@ -37,7 +37,8 @@ over blocks, with equal weight for each game.";
 pub struct Arguments {
     /// Folder of a run, or its name in results/runs
     run: PathBuf,
-    /// Judge by this table of `gamemaster solve`; may be repeated
+    /// Judge by this table of `gamemaster solve`; repeated for other games and
+    /// endgames
     #[arg(long = "table", value_name = "FILE", required = true)]
     tables: Vec<PathBuf>,
     /// Count decisions that give away N points or more as blunders

@@ -83,30 +83,30 @@ pub struct MadePosition {
     pub depth: u32,
 }
 
-/// Selects positions of a solved game: states of seeded walks, in which moves are best or
-/// random, such that one player chooses, few of its moves are good, and their grade is known.
-/// Grades are mixed as evenly as the game has them, and within a grade positions with few
-/// good moves come first. The result is in the order of grades, and may have fewer positions
-/// than wanted.
+/// Selects positions of a solved game, whose tables serve as one: states of seeded walks, in
+/// which moves are best or random, such that one player chooses, few of its moves are good,
+/// and their grade is known. Grades are mixed as evenly as the game has them, and within a
+/// grade positions with few good moves come first. The result is in the order of grades, and
+/// may have fewer positions than wanted.
 ///
 /// # Errors
-/// If the table is of another game, or the game is neither of one player nor of two players
+/// If a table is of another game, or the game is neither of one player nor of two players
 /// with a constant sum, or the rules cannot be computed, or `cancel` is raised.
 pub fn make(
     machine: &mut dyn StateMachine,
-    table: &ValueTable,
+    tables: &[Arc<ValueTable>],
     wanted: &Wanted,
     cancel: &Cancel,
 ) -> Result<Vec<MadePosition>, MakeError> {
-    check_game(machine, table)?;
+    tables.iter().try_for_each(|table| check_game(machine, table))?;
     let game = Arc::clone(machine.game());
     let n_players = game.role_ids().filter(|&role| Some(role) != game.random()).count();
-    if n_players != 1 && !(n_players == 2 && table.is_constant_sum()) {
+    if n_players != 1 && !(n_players == 2 && tables.iter().all(|table| table.is_constant_sum())) {
         return Err(MakeError::NotConstantSum { game: game.name().to_owned() });
     }
     let rules = GameHash::of(&game);
     let mut by_depth: BTreeMap<u32, Vec<(Candidate, MadePosition)>> = BTreeMap::new();
-    for candidate in candidates(machine, table, wanted, cancel)? {
+    for candidate in candidates(machine, tables, wanted, cancel)? {
         if cancel.is_cancelled() {
             return Err(MakeError::Interrupted);
         }
@@ -178,7 +178,7 @@ fn spread(
 /// States of walks that may be positions; none twice.
 fn candidates(
     machine: &mut dyn StateMachine,
-    table: &ValueTable,
+    tables: &[Arc<ValueTable>],
     wanted: &Wanted,
     cancel: &Cancel,
 ) -> Result<Vec<Candidate>, MakeError> {
@@ -195,7 +195,7 @@ fn candidates(
             if machine.is_terminal(&state)? {
                 break;
             }
-            let play = match BestPlay::of(machine, table, &state) {
+            let play = match BestPlay::of(machine, &tables, &state) {
                 Ok(play) => Some(play),
                 // A table of an endgame does not have it.
                 Err(LookUpError::Unreached) => None,

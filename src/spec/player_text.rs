@@ -249,7 +249,10 @@ fn built_in(name: &str, fields: &PlayerFields) -> Result<Contestant, Wrong> {
     if !fields.contains_key("id") {
         // Two settings of one kind get different ids without being named.
         for (key, value) in options.iter() {
-            id.push_str(&format!("-{key}{value}"));
+            match value {
+                players::options::Value::Table(path, _) => id.push_str(&format!("-{key}{path}")),
+                value => id.push_str(&format!("-{key}{value}")),
+            }
         }
         if !odds.is_none() {
             id.push_str(&format!("-{odds}"));

@@ -77,6 +77,46 @@ fn the_table_of_an_endgame_judges_its_states_alone() {
     let n_judged = part["decisions"].as_u64().unwrap();
     assert!(0 < n_judged && n_judged < whole, "{n_judged} of {whole}");
     assert_eq!(part["skipped_matches"], 0);
+    // Tables of one game serve as one, in whatever order.
+    for (one, other) in [("c3.table", "end.table"), ("end.table", "c3.table")] {
+        let both = ["regret", "run", "--table", one, "--table", other, "--json"];
+        let both: Value = serde_json::from_str(&workspace.run(&both).code(0).stdout()).unwrap();
+        assert_eq!(both["decisions"].as_u64(), Some(whole), "{one} {other}");
+    }
+}
+
+#[test]
+fn tables_without_a_state_of_the_run_judge_nothing() {
+    let workspace = Workspace::new();
+    let spec = "games = [\"connect_three\"]\nblocks = 1\n\
+                players = [{ kind = \"legal\", id = \"a\" }, { kind = \"legal\", id = \"b\" }]";
+    played(&workspace, spec);
+    // The first legal move is another.
+    let solve = ["solve", "connect_three", "--moves", "((drop 3) noop)", "--out", "end.table"];
+    workspace.run(&solve).code(0);
+    for command in [["regret", "run", "--table"], ["report", "run", "--regret"]] {
+        let told = workspace.run(&[&command[..], &["end.table"]].concat()).code(2).stderr();
+        assert!(told.contains("have no state of the run run in which"), "{told}");
+    }
+}
+
+/// A run is not continued by players with another table in the same file.
+#[test]
+fn players_with_other_tables_are_other_players() {
+    let workspace = Workspace::new();
+    let spec = SPEC.replace(", \"nim\"", "").replace("blocks = 2", "blocks = 1");
+    played(&workspace, &spec);
+    let solve = ["solve", "connect_three", "--moves", "((drop 1) noop)", "--out", "c3.table"];
+    workspace.run(&solve).code(0);
+    let extend = ["run", "spec.toml", "--out", "run", "--quiet", "--extend"];
+    let told = workspace.run(&extend).code(2).stderr();
+    assert!(told.contains("cannot be extended"), "{told}");
+    workspace.run(&["solve", "connect_three", "--out", "c3.table"]).code(0);
+    workspace.run(&extend).code(0);
+    // Where the table lies makes no difference.
+    std::fs::rename(workspace.path("c3.table"), workspace.path("other.table")).unwrap();
+    workspace.write("spec.toml", &spec.replace("c3.table", "other.table"));
+    workspace.run(&extend).code(0);
 }
 
 /// A table of another game is refused before the first match.

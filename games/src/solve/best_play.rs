@@ -1,5 +1,7 @@
 //! Best play in any state of a solved game, by looking its successors up.
 
+use std::sync::Arc;
+
 use super::Solver;
 use super::choice::{Resolved, resolve};
 use super::table::{GameHash, ValueTable};
@@ -75,6 +77,14 @@ impl Values for ValueTable {
     }
 }
 
+/// The first that is found.
+impl Values for &[Arc<ValueTable>] {
+    fn value(&self, machine: &mut dyn StateMachine, state: &State) -> Option<Vec<f64>> {
+        let key = machine.key(state);
+        self.iter().find_map(|table| table.value(key)).map(<[f64]>::to_vec)
+    }
+}
+
 /// Those of [`Solver::value_of`].
 impl Values for Solver {
     fn value(&self, _: &mut dyn StateMachine, state: &State) -> Option<Vec<f64>> {
@@ -91,7 +101,7 @@ fn value(
     if !machine.is_terminal(state)? {
         return Ok(values.value(machine, state));
     }
-    let game = std::sync::Arc::clone(machine.game());
+    let game = Arc::clone(machine.game());
     let mut rewards = Vec::with_capacity(game.roles().len());
     for role in game.role_ids() {
         let worst = machine.goal(state, role)?.values.iter().min().map_or(0, |goal| goal.value());
@@ -110,7 +120,7 @@ impl BestPlay {
         known: &dyn Values,
         state: &State,
     ) -> Result<Self, LookUpError> {
-        let game = std::sync::Arc::clone(machine.game());
+        let game = Arc::clone(machine.game());
         let mut legal = Vec::new();
         let mut n_joint_moves: usize = 1;
         for role in game.role_ids() {

@@ -143,6 +143,7 @@ pub struct ValueTable {
     code_bits: u32,
     /// By state: the code of its value, packed.
     codes: Vec<u64>,
+    checksum: u64,
 }
 
 impl ValueTable {
@@ -173,10 +174,12 @@ impl ValueTable {
             keys: Vec::new(),
             code_bits,
             codes: Vec::new(),
+            checksum: 0,
         };
         while !table.fill(n_states, each, memory_bytes, crew) {
             table.salt += 1;
         }
+        table.checksum = table.write_content(&mut io::sink()).expect("a sink takes all");
         table
     }
 
@@ -276,6 +279,13 @@ impl ValueTable {
         self.summary
     }
 
+    /// The checksum of all that a file has of it: tables with different content differ in it,
+    /// but for a chance of about 2^-64.
+    #[must_use]
+    pub fn checksum(&self) -> u64 {
+        self.checksum
+    }
+
     /// Number of roles, `random` included.
     #[must_use]
     pub fn n_roles(&self) -> usize {
@@ -348,6 +358,12 @@ impl ValueTable {
     /// # Errors
     /// Those of the writer.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let checksum = self.write_content(out)?;
+        out.write_all(&checksum.to_le_bytes())
+    }
+
+    /// Writes all but the checksum, and returns that.
+    fn write_content(&self, out: &mut impl Write) -> io::Result<u64> {
         let mut out = Summed { inner: out, sum: 0, n: 0 };
         out.write_all(MAGIC)?;
         out.write_all(&VERSION.to_le_bytes())?;
@@ -369,8 +385,7 @@ impl ValueTable {
         self.buckets.iter().try_for_each(|first| out.write_all(&first.to_le_bytes()))?;
         out.write_all(&self.keys)?;
         self.codes.iter().try_for_each(|codes| out.write_all(&codes.to_le_bytes()))?;
-        let sum = out.sum;
-        out.write_all(&sum.to_le_bytes())
+        Ok(out.sum)
     }
 
     /// Reads what [`write`](Self::write) wrote.
@@ -432,6 +447,7 @@ impl ValueTable {
             keys,
             code_bits: code_bits as u32,
             codes,
+            checksum: sum,
         };
         Ok(table)
     }

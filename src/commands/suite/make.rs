@@ -41,7 +41,7 @@ pub struct Arguments {
     /// Paths of rulesheets, or names of shipped games
     #[arg(required = true, value_name = "GAME")]
     games: Vec<String>,
-    /// Use this table of `gamemaster solve`; one for each game
+    /// Use this table of `gamemaster solve`; one or more for each game
     #[arg(long = "table", value_name = "FILE", required = true)]
     tables: Vec<PathBuf>,
     /// Select N positions of each game
@@ -138,12 +138,14 @@ fn of_game(
         )));
     }
     let hash = GameHash::of(&game);
-    let table = tables.iter().find(|table| table.game() == hash).ok_or_else(|| {
-        Failure::usage(anyhow!(
+    let tables: Vec<Arc<ValueTable>> =
+        tables.iter().filter(|table| table.game() == hash).cloned().collect();
+    if tables.is_empty() {
+        return Err(Failure::usage(anyhow!(
             "no table of {name} was given; make one with `gamemaster solve {name} --out FILE`, and \
              give it with --table FILE"
-        ))
-    })?;
+        )));
+    }
     let machine = state_machine_for(Arc::clone(&game), Guards::default());
     let mut machine = machine.map_err(Failure::preflight)?;
     machine.set_cancel(cancel.clone());
@@ -155,7 +157,7 @@ fn of_game(
         max_depth: arguments.max_depth,
         max_nodes: arguments.max_nodes,
     };
-    make(&mut *machine, table, &wanted, cancel).map_err(|error| match error {
+    make(&mut *machine, &tables, &wanted, cancel).map_err(|error| match error {
         _ if cancel.is_cancelled() => {
             Failure { code: exit_code::INTERRUPTED, error: anyhow!("interrupted") }
         }
