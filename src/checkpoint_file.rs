@@ -68,8 +68,7 @@ impl CheckpointFile {
         let n_bytes =
             resumed.map_err(|source| CheckpointError::Resume { path: path.to_owned(), source })?;
         if n_bytes == 0 && had_bytes {
-            // Whatever it is, it was not written here, or hardly begun.
-            let source = ResumeError::Other;
+            let source = ResumeError::Damaged;
             return Err(CheckpointError::Resume { path: path.to_owned(), source });
         }
         // A killed process may have left half a segment.

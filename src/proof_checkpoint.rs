@@ -6,7 +6,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use games::solve::proof::ProofSolver;
+use games::solve::proof::{ProofSolver, Resumed};
 use results::atomic_file;
 
 use crate::checkpoint_file::{CheckpointError, lock};
@@ -22,8 +22,8 @@ const SHARE: u32 = 20;
 pub struct ProofCheckpoint {
     path: PathBuf,
     locked: File,
-    /// What was spent before this process.
-    before: Duration,
+    /// What it had at first.
+    before: Resumed,
     begun: Instant,
     due: Duration,
 }
@@ -42,7 +42,7 @@ impl ProofCheckpoint {
         lock(&locked, path)?;
         atomic_file::check(path).map_err(failed)?;
         let before = match locked.metadata().map_err(failed)?.len() {
-            0 => Ok(Duration::ZERO),
+            0 => Ok(Resumed { spent: Duration::ZERO, n_entries: 0 }),
             _ => proof.resume(&mut BufReader::with_capacity(1 << 20, &locked)),
         };
         let before =
@@ -51,10 +51,16 @@ impl ProofCheckpoint {
         Ok(Self { path: path.to_owned(), locked, before, begun, due: INTERVAL })
     }
 
+    /// What it had when it was opened.
+    #[must_use]
+    pub fn before(&self) -> Resumed {
+        self.before
+    }
+
     /// The time spent in all processes.
     #[must_use]
     pub fn spent(&self) -> Duration {
-        self.before + self.begun.elapsed()
+        self.before.spent + self.begun.elapsed()
     }
 
     /// Writes the table if the last write is long enough ago.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use games::solve::proof::{Bounds, ProofError, ProofSettings, ProofSolver};
+use games::solve::proof::{Bounds, ProofError, ProofSettings, ProofSolver, Resumed};
 use games::solve::{Alone, Crew, Phase, ResumeError, Solver, Task};
 use games::split_mix::SplitMix;
 use games::{Cancel, Case, Game, Leniency, library, validate};
@@ -128,14 +128,17 @@ fn a_proof_is_continued_from_what_was_written() {
     let spent = Duration::from_secs(7);
     let mut written = Vec::new();
     proof.save(spent, &mut written).unwrap();
+    let n_written = proof.progress().n_entries;
     while !proof.is_done() {
         proof.step(&Alone, 500).unwrap();
     }
     // Also with a table that is too small for all that was written.
     for memory_bytes in [1 << 28, 1 << 17] {
         let mut continued = begin("hex_4x4", memory_bytes);
-        assert_eq!(continued.resume(&mut &written[..]).unwrap(), spent);
+        let resumed = continued.resume(&mut &written[..]).unwrap();
         let before = continued.progress();
+        assert_eq!(resumed, Resumed { spent, n_entries: n_written });
+        assert_eq!(before.n_entries == n_written, memory_bytes == 1 << 28, "{before:?}");
         assert!((60_000..61_000).contains(&before.n_expanded), "{before:?}");
         assert!(before.most_bytes <= memory_bytes, "{before:?}");
         if memory_bytes == 1 << 28 {
@@ -153,9 +156,12 @@ fn a_proof_is_continued_from_what_was_written() {
     }
     let resume = |game: &str, bytes: &[u8]| begin(game, 1 << 28).resume(&mut &bytes[..]);
     assert!(matches!(resume("tic_tac_toe", &written), Err(ResumeError::Other)));
-    assert!(matches!(resume("hex_4x4", b"no checkpoint"), Err(ResumeError::Other)));
-    let half = &written[..written.len() / 2];
-    assert!(matches!(resume("hex_4x4", half), Err(ResumeError::Damaged)));
+    assert!(matches!(resume("hex_4x4", b"no checkpoint"), Err(ResumeError::Damaged)));
+    for length in [0, 1, 15, 16, 100, written.len() / 2, written.len() - 1] {
+        assert!(matches!(resume("hex_4x4", &written[..length]), Err(ResumeError::Damaged)));
+    }
+    let longer = [&written[..], &[0]].concat();
+    assert!(matches!(resume("hex_4x4", &longer), Err(ResumeError::Damaged)));
     let mut damaged = written.clone();
     damaged[written.len() / 2] ^= 1;
     assert!(matches!(resume("hex_4x4", &damaged), Err(ResumeError::Damaged)));

@@ -240,11 +240,17 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         }
         if let Err(error) = solver.step(&crew) {
             watch.clear();
-            if matches!(error, SolveError::Memory { .. }) && may_prove_instead(arguments, &game) {
+            let is_memory = matches!(error, SolveError::Memory { .. });
+            // A checkpoint of states cannot become one of a proof.
+            if is_memory && may_prove(arguments, &game) && checkpoint.is_none() {
                 drop(solver);
                 return prove_instead(error, &game, &wanted, &cancel);
             }
-            return Err(failure(error, &cancel));
+            let advice = match &checkpoint {
+                Some(_) if is_memory && may_prove(arguments, &game) => WITH_CHECKPOINT,
+                _ => "",
+            };
+            return Err(failure(error, &cancel).advised(advice));
         }
         watch.show(|| line(&solver.progress()));
         if let Some(file) = &mut checkpoint {
@@ -313,11 +319,9 @@ fn needs_all_states(arguments: &Arguments) -> Option<&'static str> {
 }
 
 /// Whether a proof may answer where the states do not fit the memory.
-fn may_prove_instead(arguments: &Arguments, game: &Game) -> bool {
+fn may_prove(arguments: &Arguments, game: &Game) -> bool {
     arguments.method == Method::Auto
         && arguments.memory >= LEAST_MEMORY
-        // A checkpoint of states cannot become one of a proof.
-        && arguments.checkpoint.is_none()
         && needs_all_states(arguments).is_none()
         && games::solve::proof::suits(game)
 }
@@ -363,6 +367,10 @@ fn unusable(error: CheckpointError) -> Failure {
         error => Failure::usage(error),
     }
 }
+
+/// Why no proof follows where there is a checkpoint.
+const WITH_CHECKPOINT: &str =
+    "; with --checkpoint, no proof is tried unless --method proof selects it";
 
 /// What to do about an interruption where there is a checkpoint.
 const TO_CONTINUE: &str = "; repeat the command to continue";

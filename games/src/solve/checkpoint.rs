@@ -69,8 +69,8 @@ pub enum ResumeError {
         "the checkpoint is of another game, first state, method or version of this program; remove it to begin anew"
     )]
     Other,
-    /// Its segments do not fit together.
-    #[error("the checkpoint is damaged; remove it to begin anew")]
+    /// It does not begin like a checkpoint, or its segments do not fit together.
+    #[error("it is damaged, or no checkpoint of `gamemaster solve`; remove it to begin anew")]
     Damaged,
 }
 

@@ -37,6 +37,7 @@ use self::expansion::{Expander, Expansion};
 use self::numbers::Numbers;
 use self::opposition::Opposition;
 use self::proof_table::ProofTable;
+pub use self::saving::Resumed;
 use self::search::{Aside, Question, Search, Work};
 use self::target::{Place, Target};
 use super::crew::{Crew, Task};
@@ -297,7 +298,8 @@ impl ProofSolver {
         Ok(())
     }
 
-    /// Expands about this many states with each worker.
+    /// Expands at most about this many states with each worker, and fewer while the table is
+    /// small.
     ///
     /// # Errors
     /// If the game proves to be none that this search can solve; no further step is possible

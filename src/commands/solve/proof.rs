@@ -161,6 +161,15 @@ fn continued(path: &Path, proof: &mut ProofSolver) -> Result<ProofCheckpoint, Fa
         let entries = counted(progress.n_entries, "entry", "entries");
         let path = path.display();
         writeln!(io::stderr(), "continuing from {path}: {positions} visited, {entries}")?;
+        let n_lost = file.before().n_entries.saturating_sub(progress.n_entries);
+        if n_lost > 0 {
+            let lost = counted(n_lost, "entry", "entries");
+            writeln!(
+                io::stderr(),
+                "note: {lost} of the checkpoint did not fit --memory, and what they tell is searched \
+                 again; the next write leaves them out of the file"
+            )?;
+        }
     }
     Ok(file)
 }

@@ -30,6 +30,8 @@ const PLACE_BITS: u32 = 27;
 pub(super) struct ProofTable {
     words: Vec<AtomicU64>,
     n_used: AtomicU64,
+    /// Entries from which on it needs room; more than it can have where there is none.
+    n_crowded: u64,
     limit_bytes: u64,
     most_bytes: u64,
 }
@@ -44,7 +46,20 @@ impl ProofTable {
     fn with_buckets(n_buckets: usize, limit_bytes: u64) -> Self {
         let words: Vec<_> = (0..n_buckets * BUCKET_WORDS).map(|_| AtomicU64::new(0)).collect();
         let most_bytes = size_of_val(words.as_slice()) as u64;
-        Self { words, n_used: AtomicU64::new(0), limit_bytes, most_bytes }
+        let mut table =
+            Self { words, n_used: AtomicU64::new(0), n_crowded: u64::MAX, limit_bytes, most_bytes };
+        if table.larger().is_some() {
+            table.n_crowded = (n_buckets * BUCKET / 2) as u64;
+        }
+        table
+    }
+
+    /// Buckets of the next larger table, if its entries and those of this one fit the memory
+    /// together.
+    fn larger(&self) -> Option<usize> {
+        let room = self.limit_bytes.saturating_sub(self.n_bytes()) / BUCKET_BYTES;
+        let n_buckets = (self.n_buckets() * 2).min(room.min(1 << PLACE_BITS) as usize);
+        (n_buckets >= self.n_buckets() + self.n_buckets() / 4).then_some(n_buckets)
     }
 
     /// The size of the table, for [`make_room`](Self::make_room).
@@ -66,18 +81,15 @@ impl ProofTable {
         self.n_used.load(Relaxed)
     }
 
-    /// Grows if it is more than half full, and the old and the new entries fit the memory
-    /// together.
+    /// Whether it is half full, and [`grow`](Self::grow) would give it room.
+    #[inline]
+    pub(super) fn is_crowded(&self) -> bool {
+        self.n_entries() >= self.n_crowded
+    }
+
+    /// Grows if it is [crowded](Self::is_crowded).
     pub(super) fn grow(&mut self) {
-        if self.n_entries() * 2 < (self.n_buckets() * BUCKET) as u64 {
-            return;
-        }
-        let room = self.limit_bytes.saturating_sub(self.n_bytes()) / BUCKET_BYTES;
-        let most = room.min(1 << PLACE_BITS) as usize;
-        let n_buckets = (self.n_buckets() * 2).min(most);
-        if n_buckets < self.n_buckets() + self.n_buckets() / 4 {
-            return;
-        }
+        let Some(n_buckets) = self.larger().filter(|_| self.is_crowded()) else { return };
         let mut grown = Self::with_buckets(n_buckets, self.limit_bytes);
         grown.most_bytes = self.most_bytes.max(self.n_bytes() + grown.n_bytes());
         self.entries().for_each(|(key, data)| grown.put(key, data));

@@ -11,6 +11,15 @@ use crate::solve::checkpoint::{ResumeError, SegmentKind, Words, read, write};
 /// Entries of a segment: 1 MiB.
 const SEGMENT_ENTRIES: usize = 1 << 16;
 
+/// What a checkpoint had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resumed {
+    /// The time that was spent until it was written.
+    pub spent: Duration,
+    /// Entries of its table.
+    pub n_entries: u64,
+}
+
 impl ProofSolver {
     /// Writes the whole table, and that `spent` went by until now.
     ///
@@ -37,32 +46,38 @@ impl ProofSolver {
         write(out, SegmentKind::Cost, &words)
     }
 
-    /// Goes on from what [`save`](Self::save) wrote, and gives the time that was spent until
-    /// then. The table is as large as it was, if its memory allows that; in a smaller one,
-    /// entries with little work behind them give way.
+    /// Goes on from what [`save`](Self::save) wrote. The table is as large as it was, if its
+    /// memory allows that; in a smaller one, entries with little work behind them give way.
     ///
     /// # Errors
     /// If reading fails, or it was not written for this state of this game, or is damaged. The
     /// solver is of no use after that.
-    pub fn resume(&mut self, input: &mut dyn Read) -> Result<Duration, ResumeError> {
-        let first = read(input)?.filter(|it| it.kind == SegmentKind::Proof);
-        let identity = self.identity();
-        let n_buckets = first.and_then(|it| match it.words.split_last() {
-            Some((&n_buckets, words)) if words == identity => Some(n_buckets),
-            _ => None,
-        });
-        self.table.make_room(n_buckets.ok_or(ResumeError::Other)?);
+    pub fn resume(&mut self, input: &mut dyn Read) -> Result<Resumed, ResumeError> {
+        let first = read(input)?.ok_or(ResumeError::Damaged)?;
+        match first.words.split_last() {
+            Some((&n_buckets, words))
+                if first.kind == SegmentKind::Proof && words == self.identity() =>
+            {
+                self.table.make_room(n_buckets);
+            }
+            _ => return Err(ResumeError::Other),
+        }
+        let mut n_entries = 0;
         loop {
             let segment = read(input)?.ok_or(ResumeError::Damaged)?;
             match segment.kind {
                 SegmentKind::Entries => {
                     let (entries, _) = segment.words.as_chunks::<2>();
                     entries.iter().for_each(|&[key, data]| self.table.put(key, data));
+                    n_entries += entries.len() as u64;
                 }
                 SegmentKind::Cost => {
                     let spent = self.load_cost(&mut Words(&segment.words))?;
+                    if input.read(&mut [0])? != 0 {
+                        return Err(ResumeError::Damaged);
+                    }
                     self.take_over();
-                    return Ok(spent);
+                    return Ok(Resumed { spent, n_entries });
                 }
                 _ => return Err(ResumeError::Damaged),
             }

@@ -143,7 +143,8 @@ impl Search {
         self.push(key, Numbers::LIMIT, expander, table)
     }
 
-    /// Goes on until the answer is found, or about this many states were expanded.
+    /// Goes on until the answer is found, about this many states were expanded, or the table
+    /// needs room.
     ///
     /// # Panics
     /// If it was not begun.
@@ -176,7 +177,7 @@ impl Search {
                 frame.numbers[child] = Numbers::UNDECIDED;
                 continue;
             }
-            if self.work.n_expanded >= end {
+            if self.work.n_expanded >= end || table.is_crowded() {
                 return Ok(None);
             }
             let of_child = summary.thresholds(thresholds, frame.numbers[child]);
