@@ -44,7 +44,7 @@ use rand_pcg::Pcg64;
 use self::estimate::Estimator;
 use self::move_averages::Preference;
 use self::search::{Search, Settings};
-use crate::endgames::{SOLVED, check_table};
+use crate::endgames::{SOLVED, check_table, move_of_table};
 use crate::kind::PlayerKind;
 use crate::learning::LinearEvaluation;
 use crate::options::OptionSpec;
@@ -343,6 +343,13 @@ impl Player for Mcts {
         let Some(state) = seated.track.follow(turn, stop)? else { return Ok(fallback) };
         if turn.legal.len() == 1 && !(self.ponders && stop.deadline().is_some()) {
             return Ok(fallback);
+        }
+        let Track { machine, role, .. } = &mut seated.track;
+        let table = self.solved.as_deref();
+        let known = move_of_table(&mut **machine, *role, table, &state, &mut self.rng)?;
+        if let Some((action, said)) = known {
+            self.deliberation = Some(said);
+            return Ok(action);
         }
         let limit = match (self.iterations, stop.deadline(), stop.node_budget()) {
             (0, None, None) => UNLIMITED,

@@ -6,19 +6,18 @@
 
 use std::sync::Arc;
 
-use games::solve::best_play::{BestPlay, LookUpError, Values, check_game};
+use games::solve::best_play::{LookUpError, Values, check_game};
 use games::solve::{Alone, Phase, SolveError, Solver, ValueTable};
 use games::{MoveId, ReasoningError, State, StateMachine};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
+use crate::endgames::known_move;
 use crate::kind::PlayerKind;
 use crate::options::{OptionSpec, TABLE};
 use crate::search::track::Track;
 use crate::seed;
-use crate::{
-    Candidate, Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn, ValueBound,
-};
+use crate::{Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn};
 
 /// States of a step of solving, so that it takes little time.
 const STEP_STATES: u64 = 32;
@@ -157,48 +156,18 @@ impl Perfect {
             }
         };
         let Some(track) = &mut self.track else { return Ok(None) };
-        let role = usize::from(track.role.0);
-        let found = match BestPlay::of(&mut *track.machine, known, state) {
-            Ok(found) => found,
-            Err(LookUpError::Reasoning(ReasoningError::Cancelled)) => return Ok(None),
-            Err(LookUpError::Reasoning(error)) => return Err(error.into()),
-            Err(error) => return note(self, error.to_string()),
-        };
-        let strategy = &found.best.strategies[role];
-        let mut left = self.rng.random::<f64>() * strategy.iter().sum::<f64>();
-        let mut drawn = None;
-        for (index, &share) in strategy.iter().enumerate() {
-            if share > 0.0 {
-                drawn = Some(index);
-                if left < share {
-                    break;
+        match known_move(&mut *track.machine, track.role, known, state, &mut self.rng) {
+            Ok((action, said)) => {
+                if let Some(deliberation) = &mut self.deliberation {
+                    let nodes = deliberation.nodes.max(said.nodes);
+                    *deliberation = Deliberation { nodes, ..said };
                 }
-                left -= share;
+                Ok(action.filter(|id| legal.contains(id)))
             }
+            Err(LookUpError::Reasoning(ReasoningError::Cancelled)) => Ok(None),
+            Err(LookUpError::Reasoning(error)) => Err(error.into()),
+            Err(error) => note(self, error.to_string()),
         }
-        let values = found.move_values(role);
-        let candidates = found.legal[role].iter().zip(&values).zip(strategy);
-        if let Some(deliberation) = &mut self.deliberation {
-            // The values of successors come from the table.
-            deliberation.nodes = deliberation.nodes.max(1);
-            deliberation.table_hits += found.values.len() as u64;
-            deliberation.next_calls += found.values.len() as u64;
-            deliberation.depth = 1;
-            deliberation.value = Some(found.best.value[role]);
-            deliberation.completed = true;
-            deliberation.proven = true;
-            deliberation.candidates = candidates
-                .map(|((&action, &value), &share)| Candidate {
-                    action,
-                    value: Some(value),
-                    bound: ValueBound::Exact,
-                    visits: 0,
-                    probability: Some(share),
-                })
-                .collect();
-        }
-        let drawn = drawn.map(|index| found.legal[role][index]);
-        Ok(drawn.filter(|id| legal.contains(id)))
     }
 }
 

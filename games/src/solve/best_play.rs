@@ -19,6 +19,8 @@ pub struct BestPlay {
     /// By joint move, the last role's move changing first: the expected reward of each
     /// role after it, 0 for `random`.
     pub values: Vec<Vec<f64>>,
+    /// By joint move, in the same order: whether the match ends with it.
+    pub ends: Vec<bool>,
     /// The value of the state, and the probability of each move.
     pub best: Resolved,
 }
@@ -92,22 +94,15 @@ impl Values for Solver {
     }
 }
 
-/// The value of a state, terminal or not.
-fn value(
-    machine: &mut dyn StateMachine,
-    values: &dyn Values,
-    state: &State,
-) -> Result<Option<Vec<f64>>, ReasoningError> {
-    if !machine.is_terminal(state)? {
-        return Ok(values.value(machine, state));
-    }
+/// The rewards of all roles in a terminal state.
+fn rewards(machine: &mut dyn StateMachine, state: &State) -> Result<Vec<f64>, ReasoningError> {
     let game = Arc::clone(machine.game());
     let mut rewards = Vec::with_capacity(game.roles().len());
     for role in game.role_ids() {
         let worst = machine.goal(state, role)?.values.iter().min().map_or(0, |goal| goal.value());
         rewards.push(if Some(role) == game.random() { 0.0 } else { f64::from(worst) });
     }
-    Ok(Some(rewards))
+    Ok(rewards)
 }
 
 impl BestPlay {
@@ -133,13 +128,19 @@ impl BestPlay {
             return Err(LookUpError::TooManyMoves);
         }
         let mut values = Vec::with_capacity(n_joint_moves);
+        let mut ends = Vec::with_capacity(n_joint_moves);
         let mut next = State::default();
         let mut places = vec![0; legal.len()];
         for _ in 0..n_joint_moves {
             let joint_move: Vec<MoveId> =
                 places.iter().zip(&legal).map(|(&at, legal)| legal[at]).collect();
             machine.next_state(state, &joint_move, &mut next)?;
-            values.push(value(machine, known, &next)?.ok_or(LookUpError::Unreached)?);
+            let is_end = machine.is_terminal(&next)?;
+            ends.push(is_end);
+            values.push(match is_end {
+                true => rewards(machine, &next)?,
+                false => known.value(machine, &next).ok_or(LookUpError::Unreached)?,
+            });
             for (place, legal) in places.iter_mut().zip(&legal).rev() {
                 *place += 1;
                 if *place < legal.len() {
@@ -152,7 +153,7 @@ impl BestPlay {
         let chance = game.random().map(|role| usize::from(role.0));
         let best = resolve(&counts, chance, &mut |at| &values[at]);
         let best = best.map_err(|_| LookUpError::Unreached)?;
-        Ok(Self { legal, values, best })
+        Ok(Self { legal, values, ends, best })
     }
 
     /// By move of a role: its expected reward if it makes the move and all others play
@@ -160,13 +161,30 @@ impl BestPlay {
     #[must_use]
     pub fn move_values(&self, role: usize) -> Vec<f64> {
         let mut expected = vec![0.0; self.legal[role].len()];
-        let mut places = vec![0; self.legal.len()];
-        for value in &self.values {
+        self.each_joint_move(|at, places| {
             let others = places.iter().enumerate().filter(|&(other, _)| other != role);
             let share: f64 = others
                 .map(|(other, &at): (usize, &usize)| self.best.strategies[other][at])
                 .product();
-            expected[places[role]] += share * value[role];
+            expected[places[role]] += share * self.values[at][role];
+        });
+        expected
+    }
+
+    /// By move of a role: whether the match ends with it, whatever the others do.
+    #[must_use]
+    pub fn ends_with(&self, role: usize) -> Vec<bool> {
+        let mut ends = vec![true; self.legal[role].len()];
+        self.each_joint_move(|at, places| ends[places[role]] &= self.ends[at]);
+        ends
+    }
+
+    /// Calls `visit` with each joint move's place among all, and the place of each role's
+    /// move among its legal ones.
+    fn each_joint_move(&self, mut visit: impl FnMut(usize, &[usize])) {
+        let mut places = vec![0; self.legal.len()];
+        for at in 0..self.values.len() {
+            visit(at, &places);
             for (place, legal) in places.iter_mut().zip(&self.legal).rev() {
                 *place += 1;
                 if *place < legal.len() {
@@ -175,6 +193,5 @@ impl BestPlay {
                 *place = 0;
             }
         }
-        expected
     }
 }

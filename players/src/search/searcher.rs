@@ -10,7 +10,7 @@ use rand_pcg::Pcg64;
 
 use super::track::Track;
 use super::{Answer, Memory, Search, Settings, check_order};
-use crate::endgames::check_table;
+use crate::endgames::{check_table, move_of_table};
 use crate::seed;
 use crate::{Deliberation, Failure, Player, Seat, Stop, Turn};
 
@@ -135,6 +135,16 @@ impl Player for Searcher {
         let Some(state) = track.follow(turn, stop)? else { return Ok(fallback) };
         if turn.legal.len() == 1 && !self.searches_forced_moves {
             return Ok(fallback);
+        }
+        // A tree to record is that of a search.
+        if self.recorded_nodes.is_none() {
+            let Track { machine, role, .. } = track;
+            let table = self.solved.as_deref();
+            let known = move_of_table(&mut **machine, *role, table, &state, &mut self.rng)?;
+            if let Some((action, said)) = known {
+                self.deliberation = Some(said);
+                return Ok(action);
+            }
         }
         let answer = self.search(&state, stop)?;
         if let Some(said) = self.deliberation.as_mut().filter(|said| said.value.is_none()) {

@@ -151,3 +151,46 @@ fn alpha_beta_takes_values_from_a_table() {
     let refused = (players::find("alpha_beta").unwrap().make)(&options);
     assert!(refused.err().unwrap().to_string().contains("no table"));
 }
+
+/// Where play may go in circles, a match that is won is also ended.
+#[test]
+fn a_win_at_once_is_preferred_to_a_won_position() {
+    let mut machine = machine_of(
+        "(role a) (role b) (init (at 0)) (init (turn a))
+         (next_of 0 1) (next_of 1 2) (next_of 2 0)
+         (<= (legal ?r walk) (true (turn ?r)))
+         (<= (legal a take) (true (turn a)) (true (at 0)))
+         (<= (legal a wait) (true (turn b))) (<= (legal b wait) (true (turn a)))
+         (<= (next (turn b)) (true (turn a))) (<= (next (turn a)) (true (turn b)))
+         (<= (next (at ?y)) (does a walk) (true (at ?x)) (next_of ?x ?y))
+         (<= (next (at ?x)) (does b walk) (true (at ?x)))
+         (<= (next taken) (does a take)) (<= terminal (true taken))
+         (<= (goal a 100) (true taken)) (<= (goal b 0) (true taken))
+         (<= (goal ?r 50) (role ?r) (not (true taken)))",
+    );
+    let table = table(&*machine);
+    for kind in ["perfect", "alpha_beta", "mcts"] {
+        for seed in 0..10 {
+            let mut seats = [player(kind, [("table", table.clone())]), player("random", [])];
+            let played = play(machine.as_mut(), &mut seats, seed);
+            assert_eq!((played.steps.len(), &played.goals[..]), (1, &[100, 0][..]), "{kind}");
+        }
+    }
+}
+
+/// Where roles choose at once, the table says how to mix.
+#[test]
+fn players_with_a_table_mix_their_moves() {
+    let mut machine = machine("rock_paper_scissors");
+    let table = table(&*machine);
+    for kind in ["perfect", "alpha_beta", "mcts"] {
+        let mut knowing = player(kind, [("table", table.clone())]);
+        let (_, said) = first_move(machine.as_mut(), &mut *knowing, 0, &Stop::never());
+        assert_eq!((said.value, said.proven), (Some(50.0), true), "{kind}");
+        let shares: Vec<_> = said.candidates.iter().map(|it| it.probability).collect();
+        assert!(
+            shares.iter().all(|it| (it.unwrap() - 1.0 / 3.0).abs() < 1e-9),
+            "{kind}: {shares:?}"
+        );
+    }
+}
