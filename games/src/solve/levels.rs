@@ -179,11 +179,12 @@ impl<const N: usize> Levels<N> {
         n_successors.div_ceil(n_states.max(1)).max(1)
     }
 
-    /// Memory that the successors of a round may take: an eighth of all, or what is left.
+    /// Memory that the successors of a round may take: an eighth of all, or three quarters of
+    /// what is left, since the values of a round take memory, too.
     fn round_bytes(&self) -> u64 {
         let kept = self.n_bytes() - self.workspace.n_bytes();
         let limit_bytes = self.setup.memory_bytes;
-        (limit_bytes / 8).min(limit_bytes.saturating_sub(kept))
+        (limit_bytes / 8).min(limit_bytes.saturating_sub(kept) / 4 * 3)
     }
 
     /// Number of states of a round.
@@ -394,13 +395,17 @@ impl<const N: usize> Levels<N> {
         let recomputed = match kept {
             Some(_) => None,
             None => {
+                let limit_bytes = self.setup.memory_bytes;
                 if self.at == 0 && self.is_graded() && self.level + 1 < self.store.n_levels() {
-                    let tables = 12 * self.store.level_len(self.level + 1) as u64;
-                    let limit_bytes = self.setup.memory_bytes;
+                    let tables = 16 * self.store.level_len(self.level + 1) as u64;
                     if self.n_bytes() + tables + limit_bytes / 8 > limit_bytes {
                         self.drop_blocks();
                     }
                     self.enter_successors(crew);
+                }
+                // Rounds of different levels differ in what they take of it.
+                if self.n_bytes() + limit_bytes / 16 > limit_bytes {
+                    self.workspace.clear();
                 }
                 let round = self.round(Successors::Known, crew)?;
                 self.n_successors +=
