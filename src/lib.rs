@@ -35,6 +35,7 @@
 //! consume them and none reaches back. How a reasoner works inside is the
 //! business of `games`, how a statistic is computed that of `results`.
 
+mod allocator;
 pub mod board;
 mod built_in;
 pub mod checkpoint_file;

@@ -358,6 +358,7 @@ fn memory_is_kept_within() {
     let mut little = finish(little, &Alone).unwrap();
     assert!(little.progress().n_successors > plenty.progress().n_successors);
     assert_eq!(little.value(), [50.0, 50.0]);
+    assert!(little.progress().most_bytes <= n_most * 3 / 4, "{:?}", little.progress());
     let (mut plenty, crew) = (plenty, Alone);
     assert_eq!(little.table(&crew), plenty.table(&crew));
     let too_little = Solver::new(&game, n_most / 8, 1, &Cancel::new()).unwrap();

@@ -23,6 +23,7 @@ use super::output_files;
 use super::progress_line::ProgressLine;
 use super::typed_facts::facts;
 use super::typed_moves::follow;
+use crate::allocator::give_large_arrays_back;
 use crate::checkpoint_file::{CheckpointError, CheckpointFile};
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
@@ -217,6 +218,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     if is_proof {
         return prove(&game, &wanted, &cancel);
     }
+    give_large_arrays_back();
     let begun = Instant::now();
     let solver = Solver::new(&game, arguments.memory, crew.0, &cancel);
     let mut solver = solver.map_err(|error| failure(error, &cancel))?;
