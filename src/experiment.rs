@@ -44,6 +44,7 @@ mod unsuitable;
 
 use std::path::{Path, PathBuf};
 
+use games::Cancel;
 use results::files::{MATCHES, MOVES};
 use results::report;
 use results::standings::Standings;
@@ -69,6 +70,8 @@ pub struct Options {
     /// An executable of `gamemaster` that looks after launched players
     /// ([`ManagerSettings::supervisor`](crate::manager::ManagerSettings::supervisor)).
     pub supervisor: Option<PathBuf>,
+    /// Ends the preparation when it is raised.
+    pub cancel: Cancel,
 }
 
 /// The results of a run.
@@ -117,14 +120,14 @@ impl Session<'_> {
 /// and summaries.
 ///
 /// # Errors
-/// If it cannot be played, or matches were aborted by faults that are no player's:
-/// then the same call plays them again.
+/// If it cannot be played, or its preparation was cancelled, or matches were aborted by faults
+/// that are no player's: then the same call plays them again.
 pub fn run(
     spec: Spec,
     options: &Options,
     observer: &mut dyn Consumer,
 ) -> Result<Finished, ExperimentError> {
-    let experiment = Experiment::new(spec)?;
+    let experiment = Experiment::new_until(spec, &options.cancel)?;
     let folder = experiment.open(&options.place)?;
     let session = Session::new(&experiment, &folder.path, options.supervisor.clone());
     session.preflight(&folder)?;

@@ -24,7 +24,7 @@
 //! let spec = spec::read(text, "example", Path::new(""), &Overrides::default())?;
 //! let folder = tempfile::tempdir()?;
 //! let place = Place { folder: Some(folder.path().to_owned()), ..Place::default() };
-//! let options = Options { place, supervisor: None };
+//! let options = Options { place, ..Options::default() };
 //! let finished = experiment::run(spec, &options, &mut |_: &Event| ControlFlow::Continue(()))?;
 //! let best = &finished.standings.players[0];
 //! assert_eq!((best.player.as_str(), best.reward.n_matches), ("alpha_beta", 8));

@@ -117,8 +117,9 @@ pub const MAX_POSITIONS: usize = 2_000_000;
 /// is checked to its end.
 ///
 /// # Errors
-/// If the reasoner cannot compute the rules, if a plan in a game of hidden information goes
-/// on by joint moves, or if a list has more than 1000 moves.
+/// If the reasoner cannot compute the rules, if another role has no legal move in a state that
+/// is not terminal, if a plan in a game of hidden information goes on by joint moves, or if a
+/// list has more than 1000 moves.
 pub fn check(
     machine: &mut dyn StateMachine,
     role: RoleId,
@@ -284,6 +285,15 @@ impl Walk<'_> {
                     }
                 }
                 legal = vec![action];
+            }
+            if legal.is_empty() && !is_terminal {
+                let name = self.machine.game().role_name(other);
+                let number = self.line.len() + 1;
+                let reason = format!(
+                    "`{name}` has no legal move in a state that is not terminal, at step {number} \
+                     of the plan"
+                );
+                return Err(Failure::Unsuitable(reason));
             }
             by_role.push(legal);
         }

@@ -300,6 +300,7 @@ fn compare(
         openings: arguments.openings,
         seed: arguments.seed,
         name: format!("train-{}", plain(game.name())),
+        cancel: cancel.clone(),
     };
     let mut watcher = Watcher { progress: ProgressLine::new(), n_matches: 0, cancel };
     let played = contest.play(&mut watcher);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use games::Game;
+use games::{Cancel, Game};
 use results::stats::interval::{DIFFERENCES, Part, interval_at};
 use results::stats::scored::{self, ScoredMatch, Stratum};
 use results::{atomic_file, files};
@@ -37,6 +37,8 @@ pub struct Contest {
     pub seed: u64,
     /// What the run is called.
     pub name: String,
+    /// Ends the preparation when it is raised.
+    pub cancel: Cancel,
 }
 
 /// How it ended.
@@ -77,7 +79,7 @@ impl Contest {
     /// If a player cannot play the game, the folder cannot be written, or a match was
     /// aborted by a fault that is no player's.
     pub fn play(self, observer: &mut dyn Consumer) -> Result<ContestResult, ExperimentError> {
-        let Self { game, reading, players, nodes, openings: n, seed, name } = self;
+        let Self { game, reading, players, nodes, openings: n, seed, name, cancel } = self;
         let overrides = Overrides { seed: Some(seed), nodes: vec![nodes], ..Overrides::default() };
         let mut spec = spec::read(SPEC, &name, Path::new(""), &overrides)?;
         let sources = openings(&game, n as usize, seed)
@@ -92,7 +94,8 @@ impl Contest {
             game.source.file = kept.join(format!("{}.kif", game.source.name)).display().to_string();
         }
         let sources: Vec<GameSource> = spec.games.iter().map(|game| game.source.clone()).collect();
-        let Finished { folder, .. } = run(spec, &Options::default(), observer)?;
+        let Finished { folder, .. } =
+            run(spec, &Options { cancel, ..Options::default() }, observer)?;
         let unwritable = |source| FolderError::Unwritable { path: kept.clone(), source };
         std::fs::create_dir_all(&kept).map_err(unwritable)?;
         for source in sources {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use games::reasoner::{self, Chosen};
-use games::{Cancel, Game};
+use games::{Cancel, Game, ReasoningError};
 use results::partition::Partition;
 
 use super::concurrency::concurrency;
@@ -53,14 +53,22 @@ impl Experiment {
     /// # Errors
     /// If a rulesheet is broken, or players and games do not fit each other.
     pub fn new(spec: Spec) -> Result<Self, ExperimentError> {
+        Self::new_until(spec, &Cancel::new())
+    }
+
+    /// The same, unless `cancel` is raised.
+    ///
+    /// # Errors
+    /// As those of [`new`](Self::new), or [`Interrupted`](ExperimentError::Interrupted).
+    pub fn new_until(spec: Spec, cancel: &Cancel) -> Result<Self, ExperimentError> {
         refuse_people(&spec)?;
         let games = spec.games.iter().map(validated).collect::<Result<Vec<_>, _>>()?;
         let mut reasoner_notes = vec![];
         let prepared = spec.games.iter().zip(&games);
-        let prepared = prepared
-            .map(|(entry, game)| prepare(&spec, entry, Arc::clone(game), &mut reasoner_notes));
+        let prepared =
+            prepared.map(|(entry, game)| prepare(&spec, entry, game, &mut reasoner_notes, cancel));
         let prepared = prepared.collect::<Result<Vec<_>, _>>()?;
-        let unsuitable = unsuitable(&spec, &prepared)?;
+        let unsuitable = unsuitable(&spec, &prepared, cancel)?;
         if let Some(first) = unsuitable.first().filter(|_| !spec.skip_unsuitable) {
             return Err(ExperimentError::Unplayable(notes::unsuitable(&spec, first)));
         }
@@ -141,13 +149,21 @@ fn validated(entry: &GameEntry) -> Result<Arc<Game>, GameSourceError> {
 fn prepare(
     spec: &Spec,
     entry: &GameEntry,
-    game: Arc<Game>,
+    game: &Arc<Game>,
     warnings: &mut Vec<String>,
+    cancel: &Cancel,
 ) -> Result<Arc<PreparedGame>, ExperimentError> {
+    if cancel.is_cancelled() {
+        return Err(ExperimentError::Interrupted);
+    }
     let name = entry.source.name.clone();
     let Chosen { machine, not_ground } =
-        reasoner::choose(game, spec.guards.clone(), &Cancel::new())
-            .map_err(|source| ExperimentError::Rules { game: name.clone(), source })?;
+        reasoner::choose(Arc::clone(game), spec.guards.clone(), cancel).map_err(|source| {
+            match source {
+                ReasoningError::Cancelled => ExperimentError::Interrupted,
+                source => ExperimentError::Rules { game: name.clone(), source },
+            }
+        })?;
     if let Some(error) = not_ground {
         warnings.push(format!("the prover plays {name}, slower than a network would: {error}"));
     }

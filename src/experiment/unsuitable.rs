@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use games::Cancel;
+
 use super::error::ExperimentError;
 use crate::manager::PreparedGame;
 use crate::spec::Spec;
@@ -15,9 +17,13 @@ pub(super) struct Unsuitable {
 
 /// The games that players know beforehand that they cannot play, but for those of hidden
 /// information.
+///
+/// # Errors
+/// If rules cannot be computed, or `cancel` is raised.
 pub(super) fn unsuitable(
     spec: &Spec,
     games: &[Arc<PreparedGame>],
+    cancel: &Cancel,
 ) -> Result<Vec<Unsuitable>, ExperimentError> {
     let mut found = Vec::new();
     for (at, game) in games.iter().enumerate() {
@@ -25,6 +31,9 @@ pub(super) fn unsuitable(
         for (player, contestant) in spec.players.iter().enumerate() {
             if hides && !contestant.plays_hidden_information {
                 continue;
+            }
+            if cancel.is_cancelled() {
+                return Err(ExperimentError::Interrupted);
             }
             let reason = contestant.config.unsuitable(game.fork());
             let reason = reason

@@ -351,6 +351,26 @@ fn a_plan_of_one_role_is_checked_against_all_replies() {
     assert_eq!(nothing.incomplete.map(|breach| breach.line), Some(vec![]));
 }
 
+/// Rules by which another role cannot move leave nothing to check.
+#[test]
+fn another_role_without_a_move_is_the_fault_of_the_rules() {
+    let mut machine = machine_of(
+        "(role a) (role b) (init (at 0)) (<= (legal a go) (true (at ?x)))
+         (<= (next (at 1)) (true (at 0))) (<= (next (at 2)) (true (at 1)))
+         (<= (legal b wait) (true (at 0)))
+         (<= terminal (true (at 2))) (<= (goal ?r 50) (role ?r))",
+    );
+    let go = moves(&mut *machine, "go go");
+    let found = check(&mut *machine, RoleId(0), &Plan::sequence(&go), &Stop::never());
+    match found {
+        Err(Failure::Unsuitable(reason)) => {
+            let what = "`b` has no legal move in a state that is not terminal, at step 2";
+            assert!(reason.starts_with(what), "{reason}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
 /// Planning and random lines share the nodes of a move, and each gets some of them.
 #[test]
 fn a_random_search_keeps_to_the_nodes_of_a_move() {
