@@ -10,8 +10,7 @@ use super::store::N_SHARDS;
 use crate::split_mix::finalise;
 use crate::state::{MoveId, RoleId, State};
 use crate::{
-    Children, Expression, GoalReading, ReasoningError, StateKey, StateMachine, Wanted,
-    n_joint_moves, push_joint_move,
+    Expression, GoalReading, ReasoningError, StateKey, StateMachine, n_joint_moves, push_joint_move,
 };
 
 /// Maximum number of states of a group.
@@ -158,8 +157,6 @@ pub(super) struct OneByOne {
     numbers: Arc<Mutex<Numbers>>,
     legal: Vec<Vec<MoveId>>,
     joint_moves: Vec<MoveId>,
-    /// The successors of a state that are computed side by side.
-    children: Children,
     memory_bytes: u64,
 }
 
@@ -172,14 +169,7 @@ impl OneByOne {
         memory_bytes: u64,
     ) -> Self {
         let legal = vec![Vec::new(); machine.game().roles().len()];
-        Self {
-            machine,
-            numbers: Arc::clone(numbers),
-            legal,
-            joint_moves: Vec::new(),
-            children: Children::default(),
-            memory_bytes,
-        }
+        Self { machine, numbers: Arc::clone(numbers), legal, joint_moves: Vec::new(), memory_bytes }
     }
 
     fn numbers(&self) -> std::sync::MutexGuard<'_, Numbers> {
@@ -204,7 +194,6 @@ impl Expander for OneByOne {
         let roles: Vec<RoleId> = self.machine.game().role_ids().collect();
         // By pass: the successors of the states in order.
         let mut by_pass: Vec<(Mask, Vec<u64>)> = Vec::new();
-        let range = self.machine.expansion_range();
         let mut next = State::default();
         for (at, &number) in states.iter().enumerate() {
             let bit = |mask: &mut Mask| mask[at / 64] |= 1 << (at % 64);
@@ -241,25 +230,12 @@ impl Expander for OneByOne {
                 group.counts.extend(self.legal.iter().map(|legal| legal.len() as u32));
             }
             let n_joint_moves = n_joint_moves(&self.legal);
-            let are_side_by_side =
-                range.is_some_and(|range| (range.least..=range.most).contains(&n_joint_moves));
-            self.joint_moves.clear();
-            if are_side_by_side {
-                for index in 0..n_joint_moves {
-                    push_joint_move(&self.legal, index as u64, &mut self.joint_moves);
-                }
-                let Self { machine, joint_moves, children, .. } = self;
-                machine.expand(&state, joint_moves, Wanted::default(), children)?;
-            }
             for pass in 0..n_joint_moves {
-                if !are_side_by_side {
-                    self.joint_moves.clear();
-                    push_joint_move(&self.legal, pass as u64, &mut self.joint_moves);
-                    self.machine.next_state(&state, &self.joint_moves, &mut next)?;
-                }
-                let successor = if are_side_by_side { self.children.state(pass) } else { &next };
+                self.joint_moves.clear();
+                push_joint_move(&self.legal, pass as u64, &mut self.joint_moves);
+                self.machine.next_state(&state, &self.joint_moves, &mut next)?;
                 let mut numbers = self.numbers();
-                let number = numbers.number(successor);
+                let number = numbers.number(&next);
                 let taken = numbers.n_bytes() + (by_pass.len() * PASS_BYTES) as u64;
                 drop(numbers);
                 if taken > self.memory_bytes {
