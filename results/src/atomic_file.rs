@@ -48,10 +48,16 @@ pub fn check(path: &Path) -> io::Result<()> {
 
 /// The file that is replaced: behind symbolic links, and no device or folder.
 fn target(path: &Path) -> io::Result<PathBuf> {
-    match std::fs::canonicalize(path) {
-        Ok(file) if std::fs::metadata(&file)?.is_file() => Ok(file),
+    // A link to an open pipe, such as `/dev/stdout`, has no path behind it.
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_file() => std::fs::canonicalize(path),
         Ok(_) => Err(io::Error::other("it is not a regular file")),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(path.to_owned()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            match std::fs::symlink_metadata(path) {
+                Ok(_) => Err(io::Error::other("it is a symbolic link to a file that is missing")),
+                Err(_) => Ok(path.to_owned()),
+            }
+        }
         Err(error) => Err(error),
     }
 }
@@ -140,6 +146,26 @@ mod tests {
     use std::thread;
 
     use super::*;
+
+    #[test]
+    fn links_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, link] = ["file", "link"].map(|name| folder.path().join(name));
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let refused = replace(&link, b"text").unwrap_err().to_string();
+        assert!(refused.contains("a file that is missing"), "{refused}");
+        std::fs::write(&file, b"old").unwrap();
+        replace(&link, b"new").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(std::fs::read(&file).unwrap(), b"new");
+        // The other end of a pipe is not a file that could be replaced.
+        let (_reader, writer) = std::io::pipe().unwrap();
+        let number = std::os::fd::AsRawFd::as_raw_fd(&writer);
+        std::fs::remove_file(&link).unwrap();
+        std::os::unix::fs::symlink(format!("/proc/self/fd/{number}"), &link).unwrap();
+        let refused = replace(&link, b"text").unwrap_err().to_string();
+        assert!(refused.contains("not a regular file") && link.is_symlink(), "{refused}");
+    }
 
     /// Many write the same file at once: it is one writer's whole text at any time,
     /// and nobody fails.
