@@ -60,9 +60,9 @@ default method takes retrograde analysis; if the states need more than --memory,
 it goes on with a proof where the game allows one. --time and --all-moves select
 a proof at once.
 
---out writes a table of all values, for the players `perfect` and `alpha_beta`
-and for `gamemaster regret`. A table of what follows from a later state
-(--state, --moves) is an endgame database.
+--out writes a table of all values, for the players `perfect`, `alpha_beta` and
+`mcts`, and for `gamemaster regret` and `gamemaster suite make`. A table of what
+follows from a later state (--state, --moves) is an endgame database.
 
 --count enumerates all reachable states but computes no values. It counts them
 by depth, or by the number of facts in them that match each pattern:
