@@ -71,7 +71,7 @@ pub fn drawn_replay(
     record: &MatchRecord,
     reason: &str,
 ) -> Result<Replay, RecordedError> {
-    let has_times = run.spec().timings();
+    let has_times = run.spec().timings;
     let machine = run.machine(record)?;
     let positions = positions(machine, record)?;
     let game = machine.game();

@@ -12,12 +12,12 @@ use results::journal::{JournalError, each_match};
 use results::record::{DecisionRecord, MatchRecord};
 
 use crate::game_source::GameSourceError;
-use crate::spec::{self, Overrides, Spec, SpecError};
+use crate::spec::{self, RecordedSpec, SpecError};
 
 /// A run's folder, read.
 pub struct RecordedRun {
     folder: PathBuf,
-    spec: Spec,
+    spec: RecordedSpec,
     /// A reasoner for each game asked for.
     machines: BTreeMap<String, Box<dyn StateMachine>>,
 }
@@ -112,13 +112,13 @@ impl RecordedRun {
         let path = folder.join(SPEC_LOCK);
         let text = std::fs::read_to_string(&path)
             .map_err(|source| RecordedError::Lock { run: folder.to_owned(), source })?;
-        let spec = spec::read(&text, &path.display().to_string(), folder, &Overrides::default())?;
+        let spec = spec::read_recorded(&text, &path.display().to_string(), folder)?;
         Ok(Self { folder: folder.to_owned(), spec, machines: BTreeMap::new() })
     }
 
     /// What was run.
     #[must_use]
-    pub fn spec(&self) -> &Spec {
+    pub fn spec(&self) -> &RecordedSpec {
         &self.spec
     }
 

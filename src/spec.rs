@@ -41,7 +41,7 @@ pub use comparison::{BLOCKS_PER_CANARY, Comparison};
 pub use difference::{Difference, differences};
 pub(crate) use duration::read_clock as read_play_clock;
 pub use error::SpecError;
-pub use file::{read, read_file};
+pub use file::{RecordedSpec, read, read_file, read_recorded};
 pub use lock::{LOCK_HEADER, is_shipped, lock_text, portable_text};
 pub use overrides::{Contenders, Overrides};
 pub(crate) use player_text::{TAG_EXPECTED, check_evaluation, is_tag, option_value};
@@ -119,6 +119,17 @@ pub struct RecordSettings {
     pub timings: Timings,
 }
 
+impl RecordSettings {
+    /// Whether think times are part of the tables of a run with these budgets.
+    fn has_timings(&self, times: &[TimeBudget]) -> bool {
+        match self.timings {
+            Timings::Auto => times.iter().any(|time| time.budget == Budget::Clock),
+            Timings::Always => true,
+            Timings::Never => false,
+        }
+    }
+}
+
 impl Default for RecordSettings {
     fn default() -> Self {
         Self { moves: true, timings: Timings::Auto }
@@ -162,11 +173,7 @@ impl Spec {
     /// Whether think times are part of the tables.
     #[must_use]
     pub fn timings(&self) -> bool {
-        match self.record.timings {
-            Timings::Auto => self.time_budgets.iter().any(|time| time.budget == Budget::Clock),
-            Timings::Always => true,
-            Timings::Never => false,
-        }
+        self.record.has_timings(&self.time_budgets)
     }
 
     /// Whether what is played follows from results: then there is a

@@ -95,7 +95,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
 
 fn export(run: &mut RecordedRun, record: &MatchRecord) -> Result<GgpMatch, RecordedError> {
     let positions = positions(run.machine(record)?, record)?;
-    Ok(GgpMatch::new(record, &positions, &run.spec().name, run.spec().rules.scramble))
+    Ok(GgpMatch::new(record, &positions, &run.spec().name, run.spec().scramble))
 }
 
 /// What the user named cannot be shown.

@@ -199,7 +199,7 @@ fn write(
 /// known.
 fn missing(merge: &Merge, spec: Option<Spec>) -> Result<Vec<u64>, String> {
     let spec = spec.ok_or_else(|| {
-        format!("{SPEC_LOCK} or a rulesheet has changed since the matches were played")
+        format!("{SPEC_LOCK}, a rulesheet, or a file that a player uses has changed since the matches were played")
     })?;
     let experiment = Experiment::new(spec).map_err(|error| chained(&error))?;
     let schedule = experiment.jobs.schedule().ok_or("pairings depend on results")?;

@@ -123,6 +123,19 @@ struct LimitsTable {
     header_bytes: Option<usize>,
 }
 
+impl LimitsTable {
+    /// The limits of the reasoner.
+    fn guards(&self) -> Guards {
+        let default = Guards::default();
+        Guards {
+            max_term_depth: self.max_term_depth.unwrap_or(default.max_term_depth),
+            max_facts: self.max_facts.unwrap_or(default.max_facts),
+            max_steps: self.max_steps.unwrap_or(default.max_steps),
+            ..default
+        }
+    }
+}
+
 /// Makes a spec of the file at `path`; paths in it are relative to its folder.
 ///
 /// # Errors
@@ -145,33 +158,12 @@ pub fn read(
     overrides: &Overrides,
 ) -> Result<Spec, SpecError> {
     let source = Source(TomlText { text, origin });
-    // A rulesheet begins with a list or a comment of GDL; no TOML does.
-    if text.trim_start().starts_with(['(', ';']) {
-        return Err(source.whole(
-            "this is a rulesheet, not a spec; name it in the `games` of a spec, or play one match \
-             with `gamemaster play`",
-        ));
-    }
-    let file: SpecFile = toml::from_str(text).map_err(|error| {
-        match toml::from_str::<toml::Table>(text).is_ok_and(|table| table.contains_key("position"))
-        {
-            true => {
-                source.whole("this is a suite of positions, not a spec; use `gamemaster suite run`")
-            }
-            false => source.0.parse_error(&error).into(),
-        }
-    })?;
-    let name = match &file.name {
-        Some(name) => source.run_name(name)?,
-        None => {
-            Path::new(origin).file_stem().map_or("run".into(), |stem| stem.to_string_lossy().into())
-        }
-    };
+    let file = source.file()?;
+    let name = source.name(&file)?;
     let jobs = file.jobs.as_ref().map(|jobs| source.positive(jobs, "jobs")).transpose()?;
     let time_budgets = source.time_budgets(&file.clocks, &file.budget, overrides)?;
     let by_clock = time_budgets.iter().any(|time| time.budget == Budget::Clock);
     let default_rules = MatchRules::default();
-    let default_guards = Guards::default();
     let limits = &file.limits;
     let step_limit = limits.step_limit.as_ref().map(|n| source.positive(n, "step_limit"));
     let (players, comparison) = source.players(&file, by_clock, overrides.contenders.as_ref())?;
@@ -211,19 +203,79 @@ pub fn read(
             max_reply_bytes: limits.reply_bytes.unwrap_or(default_rules.max_reply_bytes),
             max_header_bytes: limits.header_bytes.unwrap_or(default_rules.max_header_bytes),
         },
-        guards: Guards {
-            max_term_depth: limits.max_term_depth.unwrap_or(default_guards.max_term_depth),
-            max_facts: limits.max_facts.unwrap_or(default_guards.max_facts),
-            max_steps: limits.max_steps.unwrap_or(default_guards.max_steps),
-            ..default_guards
-        },
+        guards: limits.guards(),
         skip_unsuitable: file.skip_unsuitable || overrides.skip_unsuitable,
         jobs: overrides.jobs.or(jobs),
         record: file.record,
     })
 }
 
+/// What readers of a finished run need of its spec. Its players may be gone, with the files
+/// that they used.
+#[derive(Clone, Debug)]
+pub struct RecordedSpec {
+    /// As in [`Spec::name`].
+    pub name: String,
+    /// As in [`Spec::games`].
+    pub games: Vec<GameEntry>,
+    /// As in [`Spec::guards`].
+    pub guards: Guards,
+    /// As in [`MatchRules::scramble`].
+    pub scramble: bool,
+    /// As [`Spec::timings`] gives.
+    pub timings: bool,
+}
+
+/// Reads the spec of a finished run, without its players.
+///
+/// # Errors
+/// As those of [`read`], but for what is wrong with players.
+pub fn read_recorded(text: &str, origin: &str, folder: &Path) -> Result<RecordedSpec, SpecError> {
+    let source = Source(TomlText { text, origin });
+    let file = source.file()?;
+    let times = source.time_budgets(&file.clocks, &file.budget, &Overrides::default())?;
+    Ok(RecordedSpec {
+        name: source.name(&file)?,
+        games: source.games(&file.games, folder)?,
+        guards: file.limits.guards(),
+        scramble: file.scramble,
+        timings: file.record.has_timings(&times),
+    })
+}
+
 impl Source<'_> {
+    /// The whole text, as it is structured.
+    fn file(&self) -> Result<SpecFile, SpecError> {
+        let text = self.0.text;
+        // A rulesheet begins with a list or a comment of GDL; no TOML does.
+        if text.trim_start().starts_with(['(', ';']) {
+            return Err(self.whole(
+                "this is a rulesheet, not a spec; name it in the `games` of a spec, or play one \
+                 match with `gamemaster play`",
+            ));
+        }
+        let is_suite = || {
+            toml::from_str::<toml::Table>(text).is_ok_and(|table| table.contains_key("position"))
+        };
+        toml::from_str(text).map_err(|error| match is_suite() {
+            true => {
+                self.whole("this is a suite of positions, not a spec; use `gamemaster suite run`")
+            }
+            false => self.0.parse_error(&error).into(),
+        })
+    }
+
+    /// The name of the run.
+    fn name(&self, file: &SpecFile) -> Result<String, SpecError> {
+        match &file.name {
+            Some(name) => self.run_name(name),
+            None => {
+                let stem = Path::new(self.0.origin).file_stem();
+                Ok(stem.map_or("run".into(), |stem| stem.to_string_lossy().into()))
+            }
+        }
+    }
+
     fn run_name(&self, name: &Spanned<String>) -> Result<String, SpecError> {
         let text = name.get_ref();
         if is_plain(text) {

@@ -117,6 +117,12 @@ fn players_with_other_tables_are_other_players() {
     std::fs::rename(workspace.path("c3.table"), workspace.path("other.table")).unwrap();
     workspace.write("spec.toml", &spec.replace("c3.table", "other.table"));
     workspace.run(&extend).code(0);
+    // Who reads the run later does not need the player's table.
+    std::fs::rename(workspace.path("other.table"), workspace.path("third.table")).unwrap();
+    workspace.run(&["replay", "1", "--run", "run"]).code(0);
+    workspace.run(&["regret", "run", "--table", "third.table"]).code(0);
+    let told = workspace.run(&extend).code(2).stderr();
+    assert!(told.contains("cannot open the table `other.table`"), "{told}");
 }
 
 /// A table of another game is refused before the first match.
