@@ -82,8 +82,8 @@ impl Contest {
         let Self { game, reading, players, nodes, openings: n, seed, name, cancel } = self;
         let overrides = Overrides { seed: Some(seed), nodes: vec![nodes], ..Overrides::default() };
         let mut spec = spec::read(SPEC, &name, Path::new(""), &overrides)?;
-        let sources = openings(&game, n as usize, seed)
-            .map_err(|source| ExperimentError::Rules { game: game.name().to_owned(), source })?;
+        let sources = openings(&game, n as usize, seed, &cancel)
+            .map_err(|source| ExperimentError::of_rules(game.name(), source))?;
         let entry = |source| GameEntry { source, reading, weight: 1 };
         spec.games = sources.into_iter().map(entry).collect();
         let player = players[0].config.id.clone();

@@ -92,6 +92,16 @@ pub enum ExperimentError {
     NoAnswer,
 }
 
+impl ExperimentError {
+    /// That the rules of `game` cannot be computed, or that somebody ended the computation.
+    pub(super) fn of_rules(game: &str, source: ReasoningError) -> Self {
+        match source {
+            ReasoningError::Cancelled => Self::Interrupted,
+            source => Self::Rules { game: game.to_owned(), source },
+        }
+    }
+}
+
 fn aborted(n: u64, first: &AbortReason) -> String {
     match n {
         1 => format!("1 match was aborted: {first}"),

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use games::{Expression, Game, Guards, MoveId, ReasoningError, State, state_machine_for};
+use games::{Cancel, Expression, Game, Guards, MoveId, ReasoningError, State, state_machine_for};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64;
 
@@ -20,11 +20,12 @@ const ATTEMPTS: usize = 20;
 /// is shorter, the only one is the game from its beginning.
 ///
 /// # Errors
-/// If the reasoner fails.
+/// If the reasoner fails, or `cancel` is raised.
 pub(super) fn openings(
     game: &Arc<Game>,
     n: usize,
     seed: u64,
+    cancel: &Cancel,
 ) -> Result<Vec<GameSource>, ReasoningError> {
     let mut machine = state_machine_for(Arc::clone(game), Guards::default())?;
     let mut rng = Pcg64::seed_from_u64(seed);
@@ -33,6 +34,9 @@ pub(super) fn openings(
     for _ in 0..ATTEMPTS * n {
         if openings.len() == n {
             break;
+        }
+        if cancel.is_cancelled() {
+            return Err(ReasoningError::Cancelled);
         }
         let mut state = machine.initial_state()?;
         for _ in 0..STEPS {
@@ -77,7 +81,7 @@ mod tests {
 
     fn of(name: &str, n: usize, seed: u64) -> Vec<String> {
         let game = game_source::load(name, Reading::default()).unwrap().game;
-        let openings = openings(&game, n, seed).unwrap();
+        let openings = openings(&game, n, seed, &Cancel::new()).unwrap();
         let begins = |source: GameSource| {
             let game = source.check(Reading::default()).loaded().unwrap().game;
             let mut machine = state_machine_for(game, Guards::default()).unwrap();

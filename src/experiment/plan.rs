@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use games::reasoner::{self, Chosen};
-use games::{Cancel, Game, ReasoningError};
+use games::{Cancel, Game};
 use results::partition::Partition;
 
 use super::concurrency::concurrency;
@@ -13,7 +13,6 @@ use super::folder::{self, Played, RunFolder};
 use super::jobs::Jobs;
 use super::notes;
 use super::unsuitable::unsuitable;
-use crate::game_source::GameSourceError;
 use crate::human;
 use crate::manager::PreparedGame;
 use crate::schedule::Schedule;
@@ -62,7 +61,8 @@ impl Experiment {
     /// As those of [`new`](Self::new), or [`Interrupted`](ExperimentError::Interrupted).
     pub fn new_until(spec: Spec, cancel: &Cancel) -> Result<Self, ExperimentError> {
         refuse_people(&spec)?;
-        let games = spec.games.iter().map(validated).collect::<Result<Vec<_>, _>>()?;
+        let games = spec.games.iter().map(|entry| validated(entry, cancel));
+        let games = games.collect::<Result<Vec<_>, _>>()?;
         let mut reasoner_notes = vec![];
         let prepared = spec.games.iter().zip(&games);
         let prepared =
@@ -142,8 +142,11 @@ fn refuse_people(spec: &Spec) -> Result<(), ExperimentError> {
     })
 }
 
-fn validated(entry: &GameEntry) -> Result<Arc<Game>, GameSourceError> {
-    entry.source.clone().check(entry.reading).loaded().map(|loaded| loaded.game)
+fn validated(entry: &GameEntry, cancel: &Cancel) -> Result<Arc<Game>, ExperimentError> {
+    if cancel.is_cancelled() {
+        return Err(ExperimentError::Interrupted);
+    }
+    Ok(entry.source.clone().check(entry.reading).loaded()?.game)
 }
 
 fn prepare(
@@ -158,12 +161,8 @@ fn prepare(
     }
     let name = entry.source.name.clone();
     let Chosen { machine, not_ground } =
-        reasoner::choose(Arc::clone(game), spec.guards.clone(), cancel).map_err(|source| {
-            match source {
-                ReasoningError::Cancelled => ExperimentError::Interrupted,
-                source => ExperimentError::Rules { game: name.clone(), source },
-            }
-        })?;
+        reasoner::choose(Arc::clone(game), spec.guards.clone(), cancel)
+            .map_err(|source| ExperimentError::of_rules(&name, source))?;
     if let Some(error) = not_ground {
         warnings.push(format!("the prover plays {name}, slower than a network would: {error}"));
     }

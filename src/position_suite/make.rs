@@ -69,6 +69,9 @@ pub enum MakeError {
 pub struct MadePosition {
     /// The game's name.
     pub game: String,
+    /// Where a suite has its rules from: the name of a shipped game, or the path of a
+    /// rulesheet from the folder of the suite. [`make`] puts the game's name here.
+    pub rulesheet: String,
     /// The rules, for the position's source.
     pub rules: GameHash,
     /// Whose move it is.
@@ -117,6 +120,7 @@ pub fn make(
         let text = |id: MoveId| machine.move_expression(id).to_string();
         let position = MadePosition {
             game: game.name().to_owned(),
+            rulesheet: game.name().to_owned(),
             rules,
             role: game.role_name(*role).to_owned(),
             moves: candidate.moves.clone(),
@@ -304,7 +308,7 @@ pub fn text(positions: &[MadePosition]) -> String {
             "\n[[position]]\nid = {}\ngame = {}\nrole = {}\nmoves = {}\ngood = [{}]\nvalues = {{ {} \
              }}\ndepth = {}\nsource = {}\n",
             quoted(&format!("{}-{number}", position.game)),
-            quoted(&position.game),
+            quoted(&position.rulesheet),
             quoted(&position.role),
             quoted(&position.moves),
             good.join(", "),

@@ -357,3 +357,21 @@ values = { "(mark 3 1)" = 100, "(mark 3 3)" = 50 }
     let told = workspace.run(&make).code(2).stderr();
     assert!(told.contains("no table of tic_tac_toe was given; make one with"), "{told}");
 }
+
+/// A suite of a rulesheet in a file finds it again, from wherever it is read.
+#[test]
+fn a_suite_of_a_rulesheet_names_its_file() {
+    let workspace = Workspace::new();
+    let rules = games::library::find("connect_three").unwrap().text;
+    workspace.write("rules/three.kif", rules);
+    std::fs::create_dir(workspace.path("suites")).unwrap();
+    workspace.run(&["solve", "rules/three.kif", "--out", "three.table"]).code(0);
+    for out in ["rules/three.toml", "suites/three.toml", "three.toml"] {
+        let make = ["suite", "make", "rules/three.kif", "--table", "three.table", "--out", out];
+        workspace.run(&make).code(0);
+        let player = ["--player", "perfect:table=three.table"];
+        workspace.run(&[&["suite", "run", out][..], &player].concat()).code(0);
+    }
+    assert!(workspace.read("rules/three.toml").contains("game = \"three.kif\""));
+    assert!(workspace.read("three.toml").contains("game = \"rules/three.kif\""));
+}

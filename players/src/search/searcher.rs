@@ -136,15 +136,17 @@ impl Player for Searcher {
         if turn.legal.len() == 1 && !self.searches_forced_moves {
             return Ok(fallback);
         }
-        // A tree to record is that of a search.
-        if self.recorded_nodes.is_none() {
-            let Track { machine, role, .. } = track;
-            let table = self.solved.as_deref();
-            let known = move_of_table(&mut **machine, *role, table, &state, &mut self.rng)?;
-            if let Some((action, said)) = known {
-                self.deliberation = Some(said);
-                return Ok(action);
+        let Track { machine, role, .. } = track;
+        let table = self.solved.as_deref();
+        let known = move_of_table(&mut **machine, *role, table, &state, &mut self.rng)?;
+        if let Some((action, mut said)) = known {
+            if self.recorded_nodes.is_some() {
+                // The tree to record is that of a search.
+                self.search(&state, stop)?;
+                said.tree = self.deliberation.take().and_then(|searched| searched.tree);
             }
+            self.deliberation = Some(said);
+            return Ok(action);
         }
         let answer = self.search(&state, stop)?;
         if let Some(said) = self.deliberation.as_mut().filter(|said| said.value.is_none()) {

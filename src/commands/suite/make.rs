@@ -1,6 +1,6 @@
 //! `gamemaster suite make`: a suite from the tables of solved games.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use anyhow::{Context as _, anyhow};
 use clap::Args;
 use games::solve::best_play::LookUpError;
 use games::solve::{GameHash, ValueTable};
-use games::{Cancel, Guards, state_machine_for};
+use games::{Cancel, Guards, library, state_machine_for};
 use results::atomic_file;
 use results::counted::counted;
 
@@ -93,7 +93,12 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     on_interrupt(move || stop.cancel()).context("cannot listen for interrupts")?;
     let mut positions = Vec::new();
     for name in &arguments.games {
-        let found = of_game(name, &tables, arguments, &cancel)?;
+        let mut found = of_game(name, &tables, arguments, &cancel)?;
+        if library::find(name).is_none() {
+            let place = from_folder_of(arguments.out.as_deref(), Path::new(name))
+                .with_context(|| format!("cannot tell where {name} is"))?;
+            found.iter_mut().for_each(|position| position.rulesheet.clone_from(&place));
+        }
         let mut stderr = std::io::stderr().lock();
         if found.is_empty() {
             writeln!(stderr, "note: {name} has no such position")?;
@@ -122,6 +127,16 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
             Ok(exit_code::OK)
         }),
     }
+}
+
+/// The path of a rulesheet as the suite `out` names it: from the suite's folder if it is in it,
+/// and else from the root.
+fn from_folder_of(out: Option<&Path>, rulesheet: &Path) -> io::Result<String> {
+    let folder = out.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new(".")).canonicalize()?;
+    let rulesheet = rulesheet.canonicalize()?;
+    let place = rulesheet.strip_prefix(folder).unwrap_or(&rulesheet);
+    Ok(place.display().to_string())
 }
 
 fn of_game(
