@@ -58,9 +58,9 @@ pub enum FolderError {
     },
     /// Asked to extend a run, but the spec does not play all its matches.
     #[error(
-        "the run in {} cannot be extended: {n_foreign} of its {} not in this spec; name another \
-         folder with --out",
-        path.display(), counted(*n_records, "match is", "matches are")
+        "the run in {} cannot be extended: {n_foreign} of its {} not in this spec ({}); name \
+         another folder with --out",
+        path.display(), counted(*n_records, "match is", "matches are"), named(differences)
     )]
     NoExtension {
         /// The folder.
@@ -69,6 +69,8 @@ pub enum FolderError {
         n_foreign: u64,
         /// All matches.
         n_records: u64,
+        /// What differs between the specs.
+        differences: Vec<Difference>,
     },
     /// The journal.
     #[error(transparent)]
@@ -166,12 +168,11 @@ pub fn open(
         torn = note_anew(&journal, &header)?;
         match JournalWriter::resume(&journal, &header) {
             Err(JournalError::OtherSpec { .. }) if extend => {
-                torn = extend_journal(path, &journal, &header, jobs)?;
+                torn = extend_journal(path, &journal, &header, spec, jobs)?;
                 JournalWriter::resume(&journal, &header)?
             }
             Err(JournalError::OtherSpec { .. }) => {
-                let begun = std::fs::read_to_string(path.join(SPEC_LOCK)).unwrap_or_default();
-                let differences = differences(&begun, &lock_text(spec));
+                let differences = differences_from(path, spec);
                 return Err(FolderError::OtherSpec { path: path.to_owned(), differences });
             }
             other => other?,
@@ -245,8 +246,7 @@ pub fn played(path: &Path, spec: &Spec, jobs: &Jobs, extend: bool) -> Result<Pla
     let records = Journal::open(&journal)?;
     let is_other = records.header().spec_hash != spec.hash();
     if is_other && !extend {
-        let begun = std::fs::read_to_string(path.join(SPEC_LOCK)).unwrap_or_default();
-        let differences = differences(&begun, &lock_text(spec));
+        let differences = differences_from(path, spec);
         return Err(FolderError::OtherSpec { path: path.to_owned(), differences });
     }
     let mut ids = HashSet::new();
@@ -270,7 +270,7 @@ pub fn played(path: &Path, spec: &Spec, jobs: &Jobs, extend: bool) -> Result<Pla
         }
     }
     if n_foreign > 0 {
-        return Err(FolderError::NoExtension { path: path.to_owned(), n_foreign, n_records });
+        return Err(no_extension(path, spec, n_foreign, n_records));
     }
     Ok(Played { ids })
 }
@@ -314,12 +314,24 @@ fn note_anew(journal: &Path, header: &Header) -> Result<Torn, JournalError> {
     Ok(recovered.torn)
 }
 
+/// What differs between the spec that the folder was begun with and this one.
+fn differences_from(path: &Path, spec: &Spec) -> Vec<Difference> {
+    let begun = std::fs::read_to_string(path.join(SPEC_LOCK)).unwrap_or_default();
+    differences(&begun, &lock_text(spec))
+}
+
+fn no_extension(path: &Path, spec: &Spec, n_foreign: u64, n_records: u64) -> FolderError {
+    let differences = differences_from(path, spec);
+    FolderError::NoExtension { path: path.to_owned(), n_foreign, n_records, differences }
+}
+
 /// Gives the matches of another spec's run the numbers they have in this one.
 /// Returns what was cut off on the way.
 fn extend_journal(
     path: &Path,
     journal: &Path,
     header: &Header,
+    spec: &Spec,
     planned: &Jobs,
 ) -> Result<Torn, FolderError> {
     let mut jobs: HashMap<String, Job> = HashMap::new();
@@ -334,7 +346,7 @@ fn extend_journal(
         n_foreign += u64::from(!jobs.contains_key(&record?.job_id));
     }
     if n_foreign > 0 {
-        return Err(FolderError::NoExtension { path: path.to_owned(), n_foreign, n_records });
+        return Err(no_extension(path, spec, n_foreign, n_records));
     }
     let torn = results::journal::rewrite(journal, header, |record| {
         let Some(job) = jobs.get(&record.job_id) else { return false };

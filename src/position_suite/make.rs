@@ -302,7 +302,7 @@ pub fn text(positions: &[MadePosition]) -> String {
             format!("{} = {}", quoted_key(text), (value * 1e6).round() / 1e6)
         });
         let values: Vec<String> = values.collect();
-        let source = format!("all states solved; rules {}", position.rules);
+        let source = format!("solved; rules {}", position.rules);
         let _ = write!(
             out,
             "\n[[position]]\nid = {}\ngame = {}\nrole = {}\nmoves = {}\ngood = [{}]\nvalues = {{ {} \
