@@ -228,7 +228,10 @@ impl<const N: usize> Levels<N> {
     }
 
     /// Gives up what can be computed again, if the next round would not fit otherwise.
-    fn make_room(&mut self) {
+    ///
+    /// # Errors
+    /// If it would not fit then.
+    fn make_room(&mut self) -> Result<(), Stopped> {
         let limit_bytes = self.setup.memory_bytes;
         let of_successor = (size_of::<[u64; N]>() + EDGE_BYTES) as u64;
         let left = (self.store.level_len(self.level) - self.at + 1) as u64;
@@ -248,6 +251,10 @@ impl<const N: usize> Levels<N> {
         if self.n_bytes() + self.store.growth_bytes(n_new) > limit_bytes {
             self.workspace.clear();
         }
+        // Little memory makes the round small.
+        let n_new = n_new.min((self.round_bytes() as f64 / of_successor as f64 * share) as u64);
+        let is_enough = self.n_bytes() + self.store.growth_bytes(n_new) <= limit_bytes;
+        if is_enough { Ok(()) } else { Err(self.lacks_memory()) }
     }
 
     /// Forgets the references to successors, which can be found again.
@@ -262,7 +269,7 @@ impl<const N: usize> Levels<N> {
             self.blocks.push(Some(Vec::new()));
             self.store.begin_level();
         }
-        self.make_room();
+        self.make_room()?;
         let mut round = self.round(Successors::Added, crew)?;
         for block in &round {
             self.n_successors += block.numbers.len() as u64;

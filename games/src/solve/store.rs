@@ -57,7 +57,7 @@ pub(super) struct Shard<const N: usize> {
     /// spare most look-ups of other states. Open addressing.
     table: Vec<u32>,
     n_tabled: usize,
-    /// Memory is short: grow by an eighth, which takes more copying than doubling.
+    /// Memory is short: grow by a thirty-second, which takes more copying than doubling.
     grows_little: bool,
     /// The number of the first state in the table; those after it follow.
     base: u32,
@@ -313,7 +313,7 @@ impl<const N: usize> Shard<N> {
 
 /// How much room is made for more states than `len` if memory is short.
 fn little(len: usize) -> usize {
-    (len / 8).max(2 * AHEAD)
+    (len / 32).max(2 * AHEAD)
 }
 
 /// All shards, and where the levels begin in each.
