@@ -10,11 +10,14 @@
 //! - *sequential* if it is all three,
 //! - *optimal* if it is sequential and no sequential plan has a higher reward.
 
+mod ends;
+
 use std::sync::Arc;
 
 use games::{MoveId, ReasoningError, RoleId, State, StateKey, StateMachine, Wanted};
 use rustc_hash::FxHashMap;
 
+use self::ends::{Known, Reached, reach};
 use crate::search::{
     Frame, Halt, MAX_LEVELS, SearchRoles, Stopwatch, VisitRate, advance, at, reward as reward_of,
     worst,
@@ -35,12 +38,10 @@ pub fn best(
 ) -> Result<Option<(u8, Vec<MoveId>)>, Failure> {
     refuse_several_roles(machine)?;
     let initial = machine.initial_state()?;
-    let mut solved = Solved::default();
-    let settings = PlanSettings { bounded: true, shortest: false, remembered: usize::MAX };
-    let ranks = FxHashMap::default();
-    let (outcome, _) = plan(machine, ROLE, &initial, settings, &ranks, &mut solved, stop)?;
-    let PlanOutcome::Found(plan) = outcome else { return Ok(None) };
-    Ok(Some((plan.score, plan.joint_moves().map(|joint_move| joint_move[0]).collect())))
+    Ok(match reach(machine, &initial, 100, &mut Known::default(), stop)? {
+        Reached::Wanted(way) | Reached::Less(Some(way)) => Some((way.reward, way.moves)),
+        Reached::Less(None) | Reached::Stopped => None,
+    })
 }
 
 /// Optimal plans.
@@ -69,7 +70,7 @@ pub fn all_optimal(
     let initial = machine.initial_state()?;
     let mut listing = Listing {
         machine,
-        solved: Solved::default(),
+        known: Known::default(),
         stop,
         limit,
         path: vec![initial],
@@ -83,7 +84,8 @@ pub fn all_optimal(
 /// Plans being listed.
 struct Listing<'a> {
     machine: &'a mut dyn StateMachine,
-    solved: Solved,
+    /// Whether states lead to the reward of the plans.
+    known: Known,
     stop: &'a Stop,
     limit: usize,
     /// The states that the moves lead to, the initial one first.
@@ -130,13 +132,11 @@ impl Listing<'_> {
     }
 
     fn leads_to_the_best(&mut self, state: &State) -> Result<bool, Failure> {
-        let settings = PlanSettings { bounded: true, shortest: false, remembered: usize::MAX };
-        let ranks = FxHashMap::default();
-        let solved = &mut self.solved;
-        match plan(self.machine, ROLE, state, settings, &ranks, solved, self.stop)?.0 {
-            PlanOutcome::Found(plan) => Ok(plan.score == self.found.reward),
-            PlanOutcome::Hopeless => Ok(false),
-            PlanOutcome::Stopped => {
+        let wanted = self.found.reward;
+        match reach(self.machine, state, wanted, &mut self.known, self.stop)? {
+            Reached::Wanted(_) => Ok(true),
+            Reached::Less(_) => Ok(false),
+            Reached::Stopped => {
                 self.found.are_all = false;
                 Ok(false)
             }

@@ -351,6 +351,28 @@ fn a_plan_of_one_role_is_checked_against_all_replies() {
     assert_eq!(nothing.incomplete.map(|breach| breach.line), Some(vec![]));
 }
 
+/// Where play may go in circles and nothing is worth 100, each state is looked at once.
+#[test]
+fn circles_have_best_plans() {
+    // 31 places in a row, from each of which one may step on or back; the first has the end.
+    let places: String = (0..30).map(|n| format!("(after {n} {})", n + 1)).collect();
+    let mut machine = machine_of(&format!(
+        "(role a) (init (at 30)) {places}
+         (<= (legal a on) (true (at ?x)) (after ?x ?y)) (<= (legal a back) (true (at ?y)) (after ?x ?y))
+         (legal a jump) (<= (legal a stop) (true (at 0)))
+         (<= (next (at ?y)) (does a on) (true (at ?x)) (after ?x ?y))
+         (<= (next (at ?x)) (does a back) (true (at ?y)) (after ?x ?y))
+         (<= (next (at 15)) (does a jump)) (<= (next over) (does a stop))
+         (<= terminal (true over)) (goal a 70)",
+    ));
+    let found = plan::all_optimal(&mut *machine, 100, &Stop::never()).unwrap().unwrap();
+    // Back all the way, or with a jump to the middle from any of the 15 places above it.
+    assert!(found.are_all && found.reward == 70);
+    let mut lengths: Vec<usize> = found.plans.iter().map(Vec::len).collect();
+    lengths.sort_unstable();
+    assert_eq!(lengths, (17..=31).chain([31]).collect::<Vec<_>>());
+}
+
 /// Rules by which another role cannot move leave nothing to check.
 #[test]
 fn another_role_without_a_move_is_the_fault_of_the_rules() {

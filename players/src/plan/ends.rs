@@ -1,0 +1,97 @@
+//! Which ends can be reached in a game of one role. Each state is entered once, so that the
+//! search ends where play may go in circles.
+
+use games::{MoveId, State, StateKey, StateMachine};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::ROLE;
+use crate::search::reward;
+use crate::{Failure, Stop};
+
+/// What is known of states: whether an end with the wanted reward can be reached.
+pub(super) type Known = FxHashMap<StateKey, bool>;
+
+/// The outcome of a search for ends.
+pub(super) enum Reached {
+    /// A way to an end with the wanted reward or more, or to a state that is known to lead to
+    /// one.
+    Wanted(Way),
+    /// There is none. The best other way, the first of equals; `None` if no end can be reached.
+    Less(Option<Way>),
+    /// The stop was due.
+    Stopped,
+}
+
+/// The moves to an end, and its reward.
+pub(super) struct Way {
+    pub(super) reward: u8,
+    pub(super) moves: Vec<MoveId>,
+}
+
+/// A state of the line, with the moves that are not tried yet, the first at the end.
+struct Entered {
+    state: State,
+    key: StateKey,
+    untried: Vec<MoveId>,
+}
+
+/// Looks for an end with the reward `wanted` or more, moves in the order of the rules. `known`
+/// must be about the same reward; what is found out is added.
+pub(super) fn reach(
+    machine: &mut dyn StateMachine,
+    start: &State,
+    wanted: u8,
+    known: &mut Known,
+    stop: &Stop,
+) -> Result<Reached, Failure> {
+    let mut seen = FxHashSet::default();
+    let mut line: Vec<Entered> = Vec::new();
+    // As many as the line has states, while one of its children is entered.
+    let mut moves = Vec::new();
+    let mut best: Option<Way> = None;
+    let mut entered = Some(start.clone());
+    loop {
+        if let Some(state) = entered.take() {
+            if stop.is_due(seen.len() as u64) {
+                return Ok(Reached::Stopped);
+            }
+            let key = machine.key(&state);
+            seen.insert(key);
+            let is_known = known.get(&key).copied();
+            let end = match machine.is_terminal(&state)? {
+                true => Some(reward(machine, &state, ROLE)?),
+                false => None,
+            };
+            if is_known == Some(true) || end.is_some_and(|reward| reward >= wanted) {
+                known.extend(line.iter().map(|it| (it.key, true)));
+                known.insert(key, true);
+                return Ok(Reached::Wanted(Way { reward: end.unwrap_or(wanted), moves }));
+            }
+            if let Some(reward) = end
+                && best.as_ref().is_none_or(|best| reward > best.reward)
+            {
+                best = Some(Way { reward, moves: moves.clone() });
+            }
+            let mut untried = Vec::new();
+            if end.is_none() && is_known.is_none() {
+                machine.legal_moves(&state, ROLE, &mut untried)?;
+                untried.reverse();
+            }
+            line.push(Entered { state, key, untried });
+        }
+        let Some(Entered { state, untried, .. }) = line.last_mut() else { break };
+        let Some(action) = untried.pop() else {
+            line.pop();
+            moves.pop();
+            continue;
+        };
+        let mut next = State::default();
+        machine.next_state(state, &[action], &mut next)?;
+        if !seen.contains(&machine.key(&next)) {
+            moves.push(action);
+            entered = Some(next);
+        }
+    }
+    known.extend(seen.into_iter().map(|key| (key, false)));
+    Ok(Reached::Less(best))
+}
