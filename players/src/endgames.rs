@@ -5,10 +5,10 @@
 use games::solve::ValueTable;
 use games::solve::best_play::{BestPlay, LookUpError, Values, check_game};
 use games::{MoveId, ReasoningError, RoleId, State, StateMachine};
-use rand::RngExt;
 use rand_pcg::Pcg64;
 
 use crate::options::{OptionSpec, TABLE};
+use crate::seed;
 use crate::{Candidate, Deliberation, Failure, ValueBound};
 
 /// A reward that no other exceeds, less what is lost by rounding.
@@ -93,7 +93,7 @@ pub(crate) fn known_move(
             .collect(),
         ..Deliberation::default()
     };
-    Ok((drawn(&strategy, rng).map(|at| found.legal[role][at]), said))
+    Ok((seed::draw(strategy.iter().copied(), rng).map(|at| found.legal[role][at]), said))
 }
 
 /// The same by the table of a search, where it has all successors of the state.
@@ -114,18 +114,4 @@ pub(crate) fn move_of_table(
         Err(LookUpError::Reasoning(error)) => Err(error.into()),
         Err(_) => Ok(None),
     }
-}
-
-/// The place of a move, drawn with these probabilities.
-fn drawn(strategy: &[f64], rng: &mut Pcg64) -> Option<usize> {
-    let mut left = rng.random::<f64>() * strategy.iter().sum::<f64>();
-    let mut drawn = None;
-    for (at, &share) in strategy.iter().enumerate().filter(|(_, share)| **share > 0.0) {
-        drawn = Some(at);
-        if left < share {
-            break;
-        }
-        left -= share;
-    }
-    drawn
 }

@@ -1,8 +1,8 @@
 //! Where a player's randomness comes from: the match's seed, mixed with the
-//! player's own option `seed` if it is set.
+//! player's own option `seed` if it is set; and draws by given shares.
 
 use games::split_mix::mix;
-use rand::SeedableRng;
+use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 /// A generator for one match. Players that differ in `option` alone draw
@@ -15,10 +15,22 @@ pub(crate) fn generator(match_seed: u64, option: Option<i64>) -> Pcg64 {
     Pcg64::seed_from_u64(mixed)
 }
 
+/// The place of one of these shares, drawn with probabilities in proportion to them.
+pub(crate) fn draw(shares: impl Iterator<Item = f64> + Clone, rng: &mut Pcg64) -> Option<usize> {
+    let mut left = rng.random::<f64>() * shares.clone().sum::<f64>();
+    let mut drawn = None;
+    for (at, share) in shares.enumerate().filter(|(_, share)| *share > 0.0) {
+        drawn = Some(at);
+        if left < share {
+            break;
+        }
+        left -= share;
+    }
+    drawn
+}
+
 #[cfg(test)]
 mod tests {
-    use rand::RngExt;
-
     use super::*;
 
     #[test]

@@ -242,17 +242,15 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         }
         if let Err(error) = solver.step(&crew) {
             watch.clear();
-            let is_memory = matches!(error, SolveError::Memory { .. });
-            // A checkpoint of states cannot become one of a proof.
-            if is_memory && may_prove(arguments, &game) && checkpoint.is_none() {
-                drop(solver);
-                return prove_instead(error, &game, &wanted, &cancel);
+            if !matches!(error, SolveError::Memory { .. }) || !may_prove(arguments, &game) {
+                return Err(failure(error, &cancel));
             }
-            let advice = match &checkpoint {
-                Some(_) if is_memory && may_prove(arguments, &game) => WITH_CHECKPOINT,
-                _ => "",
-            };
-            return Err(failure(error, &cancel).advised(advice));
+            if checkpoint.is_some() {
+                // A checkpoint of states cannot become one of a proof.
+                return Err(failure(error, &cancel).advised(WITH_CHECKPOINT));
+            }
+            drop(solver);
+            return prove_instead(error, &game, &wanted, &cancel);
         }
         watch.show(|| line(&solver.progress()));
         if let Some(file) = &mut checkpoint {

@@ -6,7 +6,7 @@ use super::Solver;
 use super::choice::{Resolved, resolve};
 use super::table::{GameHash, ValueTable};
 use crate::state::{MoveId, State};
-use crate::{ReasoningError, StateMachine};
+use crate::{ReasoningError, StateMachine, n_joint_moves, push_joint_move};
 
 /// Maximum number of joint moves of a state that are looked up.
 const MAX_JOINT_MOVES: usize = 1 << 20;
@@ -117,23 +117,22 @@ impl BestPlay {
     ) -> Result<Self, LookUpError> {
         let game = Arc::clone(machine.game());
         let mut legal = Vec::new();
-        let mut n_joint_moves: usize = 1;
         for role in game.role_ids() {
             let mut moves = Vec::new();
             machine.legal_moves(state, role, &mut moves)?;
-            n_joint_moves = n_joint_moves.saturating_mul(moves.len());
             legal.push(moves);
         }
+        let n_joint_moves = n_joint_moves(&legal);
         if n_joint_moves > MAX_JOINT_MOVES {
             return Err(LookUpError::TooManyMoves);
         }
         let mut values = Vec::with_capacity(n_joint_moves);
         let mut ends = Vec::with_capacity(n_joint_moves);
         let mut next = State::default();
-        let mut places = vec![0; legal.len()];
-        for _ in 0..n_joint_moves {
-            let joint_move: Vec<MoveId> =
-                places.iter().zip(&legal).map(|(&at, legal)| legal[at]).collect();
+        let mut joint_move = Vec::with_capacity(legal.len());
+        for number in 0..n_joint_moves {
+            joint_move.clear();
+            push_joint_move(&legal, number as u64, &mut joint_move);
             machine.next_state(state, &joint_move, &mut next)?;
             let is_end = machine.is_terminal(&next)?;
             ends.push(is_end);
@@ -141,13 +140,6 @@ impl BestPlay {
                 true => rewards(machine, &next)?,
                 false => known.value(machine, &next).ok_or(LookUpError::Unreached)?,
             });
-            for (place, legal) in places.iter_mut().zip(&legal).rev() {
-                *place += 1;
-                if *place < legal.len() {
-                    break;
-                }
-                *place = 0;
-            }
         }
         let counts: Vec<usize> = legal.iter().map(Vec::len).collect();
         let chance = game.random().map(|role| usize::from(role.0));

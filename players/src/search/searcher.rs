@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use games::solve::ValueTable;
 use games::{Expression, MoveId, State, StateMachine};
-use rand::RngExt;
 use rand_pcg::Pcg64;
 
 use super::track::Track;
@@ -90,19 +89,6 @@ impl Searcher {
         self.track = None;
         self.memory = Memory::default();
     }
-
-    /// A move of the mixed strategy.
-    fn draw(&mut self, strategy: &[(MoveId, f64)]) -> Option<MoveId> {
-        let total: f64 = strategy.iter().map(|(_, share)| share).sum();
-        let mut left = self.rng.random::<f64>() * total;
-        for &(id, share) in strategy {
-            if left < share {
-                return Some(id);
-            }
-            left -= share;
-        }
-        None
-    }
 }
 
 impl Player for Searcher {
@@ -156,7 +142,10 @@ impl Player for Searcher {
             };
             said.notes.push(format!("no value was found; the move is {reply}"));
         }
-        let drawn = answer.strategy.and_then(|strategy| self.draw(&strategy));
+        let drawn = answer.strategy.and_then(|strategy| {
+            let shares = strategy.iter().map(|&(_, share)| share);
+            seed::draw(shares, &mut self.rng).map(|at| strategy[at].0)
+        });
         Ok(drawn.or(answer.action).unwrap_or(fallback))
     }
 
