@@ -12,6 +12,7 @@
 
 mod ends;
 
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use games::{MoveId, ReasoningError, RoleId, State, StateKey, StateMachine, Wanted};
@@ -211,6 +212,10 @@ pub(crate) enum PlanOutcome {
 
 /// The best plan from `state`, the first of equals. All roles, chance included, are
 /// assumed to cooperate: with several roles it is the best possible line.
+///
+/// States that are remembered are searched once, so that the search ends where play may go in
+/// circles. If the shortest plan is wanted, or lines were too long, they are searched again
+/// when fewer steps lead to them.
 pub(crate) fn plan(
     machine: &mut dyn StateMachine,
     role: RoleId,
@@ -235,15 +240,18 @@ pub(crate) fn plan(
         stopwatch,
         frames,
         visit_rate: VisitRate::default(),
+        entered: FxHashMap::default(),
+        is_cut: false,
     };
     search.frames[0].begin(state);
     let result = search.best_plan(0);
+    let is_cut = search.is_cut;
     let mut deliberation = search.stopwatch.deliberation;
     let outcome = match result {
-        Ok(Best { plan, is_whole }) => {
+        Ok(Best { plan, .. }) => {
             deliberation.completed = true;
             let is_perfect = plan.as_ref().is_some_and(|plan| plan.score == 100);
-            deliberation.proven = n_roles == 1 && (is_whole || is_perfect);
+            deliberation.proven = n_roles == 1 && (!is_cut || is_perfect);
             deliberation.value = plan.as_ref().map(|plan| f64::from(plan.score));
             plan.map_or(PlanOutcome::Hopeless, PlanOutcome::Found)
         }
@@ -262,13 +270,18 @@ struct PlanSearch<'a> {
     stopwatch: Stopwatch<'a>,
     frames: Vec<Frame>,
     visit_rate: VisitRate,
+    /// By state that was entered: the least number of steps to it so far.
+    entered: FxHashMap<StateKey, usize>,
+    /// A line was broken off at [`MAX_LEVELS`].
+    is_cut: bool,
 }
 
 /// What was found below one state.
 struct Best {
     /// The best plan, if any line ended.
     plan: Option<SequentialPlan>,
-    /// No line was broken off at [`MAX_LEVELS`].
+    /// No line was broken off, neither at [`MAX_LEVELS`] nor at a state that was entered
+    /// before, so that the plan is the best of this state, however it is reached.
     is_whole: bool,
 }
 
@@ -279,6 +292,9 @@ impl PlanSearch<'_> {
         if let Some(plan) = key.and_then(|key| self.solved.plans.get(&key)) {
             return Ok(Best { plan: Some(plan.clone()), is_whole: true });
         }
+        if key.is_some_and(|key| self.is_known(key, level)) {
+            return Ok(Best { plan: None, is_whole: false });
+        }
         self.stopwatch.enter(level)?;
         let found = self.deliberate(level)?;
         if found.is_whole
@@ -288,6 +304,26 @@ impl PlanSearch<'_> {
             self.solved.plans.insert(key, plan.clone());
         }
         Ok(found)
+    }
+
+    /// Whether entering a state at `level` leads to nothing that was not looked at. Notes
+    /// that it is entered.
+    fn is_known(&mut self, key: StateKey, level: usize) -> bool {
+        let n_entered = self.entered.len();
+        let length_counts = self.settings.shortest || self.is_cut;
+        match self.entered.entry(key) {
+            Entry::Occupied(before) if !length_counts || *before.get() <= level => true,
+            Entry::Occupied(mut before) => {
+                before.insert(level);
+                false
+            }
+            Entry::Vacant(place) => {
+                if n_entered < self.settings.remembered {
+                    place.insert(level);
+                }
+                false
+            }
+        }
     }
 
     fn deliberate(&mut self, level: usize) -> Result<Best, Halt> {
@@ -302,6 +338,7 @@ impl PlanSearch<'_> {
         }
         if level >= MAX_LEVELS {
             self.stopwatch.deliberation.leaves += 1;
+            self.is_cut = true;
             return Ok(Best { plan: None, is_whole: false });
         }
         if !frame.list_moves(self.machine, above, self.ranks)? {

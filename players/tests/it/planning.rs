@@ -351,12 +351,11 @@ fn a_plan_of_one_role_is_checked_against_all_replies() {
     assert_eq!(nothing.incomplete.map(|breach| breach.line), Some(vec![]));
 }
 
-/// Where play may go in circles and nothing is worth 100, each state is looked at once.
-#[test]
-fn circles_have_best_plans() {
-    // 31 places in a row, from each of which one may step on or back; the first has the end.
+/// 31 places in a row, from each of which one may step on or back, or jump to the middle; the
+/// first has the end, which is worth 70.
+fn row_of_places() -> Box<dyn StateMachine> {
     let places: String = (0..30).map(|n| format!("(after {n} {})", n + 1)).collect();
-    let mut machine = machine_of(&format!(
+    machine_of(&format!(
         "(role a) (init (at 30)) {places}
          (<= (legal a on) (true (at ?x)) (after ?x ?y)) (<= (legal a back) (true (at ?y)) (after ?x ?y))
          (legal a jump) (<= (legal a stop) (true (at 0)))
@@ -364,13 +363,36 @@ fn circles_have_best_plans() {
          (<= (next (at ?x)) (does a back) (true (at ?y)) (after ?x ?y))
          (<= (next (at 15)) (does a jump)) (<= (next over) (does a stop))
          (<= terminal (true over)) (goal a 70)",
-    ));
+    ))
+}
+
+/// Where play may go in circles and nothing is worth 100, each state is looked at once.
+#[test]
+fn circles_have_best_plans() {
+    let mut machine = row_of_places();
     let found = plan::all_optimal(&mut *machine, 100, &Stop::never()).unwrap().unwrap();
     // Back all the way, or with a jump to the middle from any of the 15 places above it.
     assert!(found.are_all && found.reward == 70);
     let mut lengths: Vec<usize> = found.plans.iter().map(Vec::len).collect();
     lengths.sort_unstable();
     assert_eq!(lengths, (17..=31).chain([31]).collect::<Vec<_>>());
+}
+
+/// The player, too, searches each state once, and again after fewer steps for the shortest
+/// plan.
+#[test]
+fn the_sequential_planner_leaves_circles() {
+    for (shortest, n_moves, most_nodes) in [(false, 31, 32), (true, 17, 32 * 32)] {
+        let mut machine = row_of_places();
+        let mut planner = player("sequential_planner", [("shortest", shortest.into())]);
+        planner.start(seat(&*machine, 0, 1), &Stop::never()).unwrap();
+        let said = planner.deliberation().unwrap();
+        assert!(said.proven && said.value == Some(70.0), "{said:?}");
+        assert_eq!(said.line.len(), n_moves, "{said:?}");
+        assert!(said.nodes <= most_nodes, "{said:?}");
+        let played = play(machine.as_mut(), &mut [planner], 1);
+        assert_eq!((played.goals, played.steps.len()), (vec![70], n_moves));
+    }
 }
 
 /// Rules by which another role cannot move leave nothing to check.
