@@ -76,25 +76,24 @@ impl<const N: usize> Block<N> {
         first: usize,
         expander: &mut dyn Expander,
         buffers: &mut Buffers<N>,
-        mut states: Vec<[u64; N]>,
+        (mut states, mut terminal): (Vec<[u64; N]>, Vec<Code>),
     ) -> Result<Self, Fault> {
-        let Buffers { group, parents, successors, shards, passes } = buffers;
-        let mut block = Self { first, ..Self::default() };
+        let Buffers { group, parents, shards } = buffers;
+        terminal.clear();
+        terminal.resize(parents.len(), UNKNOWN);
+        let mut block = Self { first, terminal, ..Self::default() };
         block.movers.reserve_exact(parents.len());
-        block.terminal.resize(parents.len(), UNKNOWN);
-        successors.clear();
+        group.clear();
         shards.clear();
-        passes.clear();
         let mut counts = [0_u32; N_SHARDS];
         for (parents, terminal) in parents.chunks(GROUP).zip(block.terminal.chunks_mut(GROUP)) {
+            let n_passes = group.passes.len();
             expander.expand(parents.as_flattened(), N, group)?;
             block.movers.extend_from_slice(&group.movers);
             block.counts.extend_from_slice(&group.counts);
-            block.n_passes.push(group.passes.len() as u32);
-            passes.extend_from_slice(&group.passes);
-            let (found, _) = group.successors.as_chunks::<N>();
-            successors.extend_from_slice(found);
-            shards.extend(found.iter().map(|state| {
+            block.n_passes.push((group.passes.len() - n_passes) as u32);
+            let (successors, _) = group.successors.as_chunks::<N>();
+            shards.extend(successors[shards.len()..].iter().map(|state| {
                 let shard = shard(state);
                 counts[usize::from(shard)] += 1;
                 shard
@@ -117,7 +116,7 @@ impl<const N: usize> Block<N> {
             }
         }
         // Of exactly their size.
-        (block.shards, block.passes) = (shards.clone(), passes.clone());
+        (block.shards, block.passes) = (shards.clone(), group.passes.clone());
         block.starts.reserve_exact(N_SHARDS + 1);
         let mut places = [0_u32; N_SHARDS];
         let mut end = 0;
@@ -127,6 +126,7 @@ impl<const N: usize> Block<N> {
             end += count;
         }
         block.starts.push(end);
+        let (successors, _) = group.successors.as_chunks::<N>();
         // What an earlier round left there is overwritten.
         states.resize(successors.len(), [0; N]);
         for (state, &shard) in successors.iter().zip(&block.shards) {
@@ -143,12 +143,11 @@ impl<const N: usize> Block<N> {
 /// What a worker reuses from block to block.
 #[derive(Debug, Default)]
 struct Buffers<const N: usize> {
-    group: Group,
+    /// The states of a block, and its groups.
     parents: Vec<[u64; N]>,
-    /// The successors of a block, and the shard of each.
-    successors: Vec<[u64; N]>,
+    group: Group,
+    /// The shard of each successor.
     shards: Vec<u8>,
-    passes: Vec<Mask>,
 }
 
 /// Memory that rounds use again, since memory that is new is slow.
@@ -158,6 +157,8 @@ pub(super) struct Workspace<const N: usize> {
     buffers: Vec<Buffers<N>>,
     /// By block of a round: its successors.
     states: Vec<Vec<[u64; N]>>,
+    /// By block of a round: codes of its states.
+    state_codes: Vec<Vec<Code>>,
     /// By block of a round: the codes of its successors.
     codes: Vec<Vec<Code>>,
 }
@@ -165,21 +166,31 @@ pub(super) struct Workspace<const N: usize> {
 impl<const N: usize> Workspace<N> {
     pub(super) fn new(n_workers: usize) -> Self {
         let buffers = (0..n_workers).map(|_| Buffers::default()).collect();
-        Self { buffers, states: Vec::new(), codes: Vec::new() }
+        Self { buffers, states: Vec::new(), state_codes: Vec::new(), codes: Vec::new() }
     }
 
     /// Bytes in use.
     pub(super) fn n_bytes(&self) -> u64 {
         let words: usize = self.states.iter().map(Vec::capacity).sum();
         let worker = |buffers: &Buffers<N>| {
-            size_of::<[u64; N]>() * (buffers.parents.capacity() + buffers.successors.capacity())
+            size_of::<[u64; N]>() * buffers.parents.capacity()
                 + 8 * buffers.group.successors.capacity()
                 + buffers.shards.capacity()
-                + size_of::<Mask>() * buffers.passes.capacity()
+                + size_of::<Mask>() * buffers.group.passes.capacity()
         };
         let workers: usize = self.buffers.iter().map(worker).sum();
-        let codes: usize = self.codes.iter().map(Vec::capacity).sum();
+        let codes: usize = self.codes.iter().chain(&self.state_codes).map(Vec::capacity).sum();
         (words * size_of::<[u64; N]>() + workers + codes * size_of::<Code>()) as u64
+    }
+
+    /// Memory for the codes of a block's states, with any content.
+    pub(super) fn state_codes(&mut self) -> Vec<Code> {
+        self.state_codes.pop().unwrap_or_default()
+    }
+
+    /// Takes back memory that [`state_codes`](Self::state_codes) gave.
+    pub(super) fn give_back_state_codes(&mut self, codes: impl IntoIterator<Item = Vec<Code>>) {
+        self.state_codes.extend(codes);
     }
 
     /// Takes back memory that [`codes`] gave.
@@ -219,11 +230,12 @@ pub(super) fn round<const N: usize>(
     workspace: &mut Workspace<N>,
     crew: &dyn Crew,
 ) -> Result<Vec<Block<N>>, Fault> {
-    type Parts<const N: usize> = (std::ops::Range<usize>, Vec<[u64; N]>, Result<Block<N>, Fault>);
+    type Memory<const N: usize> = (Vec<[u64; N]>, Vec<Code>);
+    type Parts<const N: usize> = (std::ops::Range<usize>, Memory<N>, Result<Block<N>, Fault>);
     let len = block_len(states.len(), expanders.len());
     let mut blocks: Vec<Parts<N>> = Vec::new();
     for first in states.clone().step_by(len) {
-        let memory = workspace.states.pop().unwrap_or_default();
+        let memory = (workspace.states.pop().unwrap_or_default(), workspace.state_codes());
         blocks.push((first..states.end.min(first + len), memory, Ok(Block::default())));
     }
     let n_tasks = expanders.len().min(blocks.len());
@@ -311,8 +323,8 @@ fn number<const N: usize>(
     run(crew, (0..n_tasks).map(|_| Box::new(work) as Task<'_>).collect());
 }
 
-/// For each block, the codes of its successors in the order of its numbers; put into
-/// memory of the workspace, which the caller gives [back](Workspace::give_back).
+/// For each block, the codes of its successors in the order of its numbers, in memory of the
+/// workspace, which the caller gives [back](Workspace::give_back).
 pub(super) fn codes<const N: usize>(
     store: &Store<N>,
     blocks: &[Block<N>],

@@ -31,9 +31,9 @@ pub(super) const JOINT: u8 = 254;
 /// The mover of a terminal state.
 pub(super) const TERMINAL: u8 = 255;
 
-/// Successors of a group of states, pass by pass: a pass makes one joint move in each
-/// state that has one left. The joint moves of a state come in the order of its passes:
-/// the last role's move changes first.
+/// A group of states, and the successors of this group and of those before it, pass by pass: a
+/// pass makes one joint move in each state that has one left. The joint moves of a state come
+/// in the order of its passes: the last role's move changes first.
 #[derive(Debug, Default)]
 pub(super) struct Group {
     /// By state: the index of the role that chooses, the first role where nobody has a
@@ -41,21 +41,32 @@ pub(super) struct Group {
     pub(super) movers: Vec<u8>,
     /// By state with several movers: the number of moves of each role.
     pub(super) counts: Vec<u32>,
-    /// By pass: the states that have a successor in it.
-    pub(super) passes: Vec<Mask>,
-    /// By pass, then by state: the words of the successor.
-    pub(super) successors: Vec<u64>,
     /// The terminal states by their outcome.
     pub(super) outcomes: Vec<(Mask, Outcome)>,
+    /// By pass: the states that have a successor in it. Later groups follow.
+    pub(super) passes: Vec<Mask>,
+    /// By pass, then by state: the words of the successor. Later groups follow.
+    pub(super) successors: Vec<u64>,
 }
 
 impl Group {
+    /// Forgets all groups.
     pub(super) fn clear(&mut self) {
-        self.movers.clear();
-        self.counts.clear();
+        self.begin();
         self.passes.clear();
         self.successors.clear();
+    }
+
+    /// Begins the next group.
+    pub(super) fn begin(&mut self) {
+        self.movers.clear();
+        self.counts.clear();
         self.outcomes.clear();
+    }
+
+    /// Bytes of the successors.
+    pub(super) fn n_bytes(&self) -> usize {
+        size_of_val(self.successors.as_slice()) + size_of_val(self.passes.as_slice())
     }
 }
 
@@ -83,8 +94,8 @@ impl From<ReasoningError> for Fault {
 
 /// Computes successors of at most [`GROUP`] states at a time.
 pub(super) trait Expander: Send {
-    /// Puts all successors of some states, of `n_words` words each, into `group`, which is
-    /// cleared first.
+    /// Begins the next group in `group`: some states, of `n_words` words each, with all
+    /// successors.
     fn expand(&mut self, states: &[u64], n_words: usize, group: &mut Group) -> Result<(), Fault>;
 }
 
@@ -190,7 +201,7 @@ impl OneByOne {
 
 impl Expander for OneByOne {
     fn expand(&mut self, states: &[u64], _: usize, group: &mut Group) -> Result<(), Fault> {
-        group.clear();
+        group.begin();
         let roles: Vec<RoleId> = self.machine.game().role_ids().collect();
         // By pass: the successors of the states in order.
         let mut by_pass: Vec<(Mask, Vec<u64>)> = Vec::new();

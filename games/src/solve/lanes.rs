@@ -83,7 +83,7 @@ impl<B: Block> SideBySide<B> {
 
 impl<B: Block> Expander for SideBySide<B> {
     fn expand(&mut self, states: &[u64], n_words: usize, group: &mut Group) -> Result<(), Fault> {
-        group.clear();
+        group.begin();
         if self.slots.machine.is_none()
             && let Some(machine) = self.slots.program.machine_beside().cloned()
         {
@@ -121,14 +121,13 @@ impl<B: Block> Kernel for Run<'_, B> {
         }
         let several = self.start(live)?;
         self.find_movers(&several, live);
+        let n_bytes_before = self.group.n_bytes();
         let mut active = live;
         loop {
             self.of.slots.compute_next();
             self.check(active)?;
             self.read(active);
-            let n_bytes = size_of_val(self.group.successors.as_slice())
-                + size_of_val(self.group.passes.as_slice());
-            if n_bytes > MAX_GROUP_BYTES {
+            if self.group.n_bytes() - n_bytes_before > MAX_GROUP_BYTES {
                 return Err(Fault::Memory);
             }
             active &= !self.advance(active, &several);
@@ -331,11 +330,14 @@ impl<B: Block> Run<'_, B> {
                 beyond.fill(0);
                 transpose(rows);
             }
+            let successors = &mut self.group.successors;
+            let first = successors.len();
+            successors.resize(first + lanes.count_ones() as usize * self.n_words, 0);
             let mut left = lanes;
-            while left != 0 {
-                let lane = left.trailing_zeros() as usize;
-                self.group.successors.extend(rows.iter().map(|rows| rows[lane]));
-                left &= left - 1;
+            for state in successors[first..].chunks_exact_mut(self.n_words) {
+                let lane = left.trailing_zeros() as usize % 64;
+                state.iter_mut().zip(&*rows).for_each(|(word, rows)| *word = rows[lane]);
+                left &= left.wrapping_sub(1);
             }
         }
     }

@@ -281,9 +281,9 @@ impl<const N: usize> Levels<N> {
             self.note_movers(block);
         }
         self.note_terminal(&round, crew)?;
+        self.forget_terminal(&mut round);
         if let Some(Some(blocks)) = self.blocks.last_mut() {
             self.block_bytes += round.iter().map(Block::n_bytes).sum::<u64>();
-            round.iter_mut().for_each(|block| block.terminal = Vec::new());
             blocks.extend(round);
         }
         self.keep_within_memory()?;
@@ -331,6 +331,12 @@ impl<const N: usize> Levels<N> {
             }
         });
         Ok(())
+    }
+
+    /// What is noted of a round's terminal states is no longer needed.
+    fn forget_terminal(&mut self, round: &mut [Block<N>]) {
+        let terminal = round.iter_mut().map(|block| std::mem::take(&mut block.terminal));
+        self.workspace.give_back_state_codes(terminal);
     }
 
     /// Gives up the references to successors, which can be found again, if memory is
@@ -414,7 +420,8 @@ impl<const N: usize> Levels<N> {
                 if self.n_bytes() + limit_bytes / 16 > limit_bytes {
                     self.workspace.clear();
                 }
-                let round = self.round(Successors::Known, crew)?;
+                let mut round = self.round(Successors::Known, crew)?;
+                self.forget_terminal(&mut round);
                 self.n_successors +=
                     round.iter().map(|block| block.numbers.len() as u64).sum::<u64>();
                 self.n_expanded += round.iter().map(|block| block.len() as u64).sum::<u64>();
@@ -475,16 +482,11 @@ impl<const N: usize> Levels<N> {
         let ranges: Vec<_> =
             (0..N_SHARDS).map(|shard| self.store.range(self.level + 1, shard)).collect();
         let is_small = self.store.level_len(self.level + 1) < BLOCK;
-        let queue = Mutex::new(self.store.shards.iter_mut().zip(ranges));
-        let work = || {
-            while let Some((shard, range)) =
-                { queue.lock().unwrap_or_else(PoisonError::into_inner).next() }
-            {
-                shard.table_only(range);
-            }
-        };
-        let n_tasks = if is_small { 1 } else { self.expanders.len() };
-        blocks::run(crew, (0..n_tasks).map(|_| Box::new(work) as Task<'_>).collect());
+        let n_workers = if is_small { 1 } else { self.expanders.len() };
+        let both = self.store.shards.iter_mut().zip(ranges).collect();
+        side_by_side(both, n_workers, crew, |(shard, range): (&mut Shard<N>, _)| {
+            shard.table_only(range);
+        });
     }
 
     fn value_codes(&mut self, round: &[Block<N>], crew: &dyn Crew) {
@@ -492,12 +494,12 @@ impl<const N: usize> Levels<N> {
         let store = &self.store;
         let n_workers = self.expanders.len();
         let successors = blocks::codes(store, round, &mut self.workspace, n_workers, crew);
-        let both: Vec<(&Block<N>, &[Code])> =
-            round.iter().zip(successors.iter().map(Vec::as_slice)).collect();
-        let found = side_by_side(&both, n_workers, crew, |(block, successors)| {
-            values::codes(block, successors, outcomes)
+        let memory = round.iter().map(|_| self.workspace.state_codes());
+        let parts = round.iter().zip(&successors).zip(memory).collect();
+        let found = side_by_side(parts, n_workers, crew, |((block, successors), mut codes)| {
+            values::codes(block, successors, outcomes, &mut codes);
+            codes
         });
-        drop(both);
         let n_found: usize = found.iter().map(Vec::capacity).sum();
         let n_codes: usize = n_found + successors.iter().map(Vec::capacity).sum::<usize>();
         self.most_bytes = self.most_bytes.max(self.n_bytes() + (n_codes * CODE_BYTES) as u64);
@@ -521,12 +523,14 @@ impl<const N: usize> Levels<N> {
             }
         });
         self.has_changed |= has_changed.into_inner();
+        self.workspace.give_back_state_codes(found);
     }
 
     fn value_numbers(&mut self, round: &[Block<N>], crew: &dyn Crew) -> Result<(), Stopped> {
         let (n_roles, chance) = (self.setup.roles.len(), self.setup.chance);
         let numbers = &self.numbers;
-        let found = side_by_side(round, self.expanders.len(), crew, |block| {
+        let blocks = round.iter().collect();
+        let found = side_by_side(blocks, self.expanders.len(), crew, |block| {
             values::numbers(block, numbers, n_roles, chance)
         });
         for (block, values) in round.iter().zip(found) {
@@ -567,14 +571,15 @@ impl<const N: usize> Levels<N> {
 }
 
 /// What `work` makes of each block, in order.
-fn side_by_side<B: Sync, T: Send>(
-    blocks: &[B],
+fn side_by_side<B: Send, T: Send>(
+    blocks: Vec<B>,
     n_workers: usize,
     crew: &dyn Crew,
-    work: impl Fn(&B) -> T + Sync,
+    work: impl Fn(B) -> T + Sync,
 ) -> Vec<T> {
+    let n_tasks = n_workers.min(blocks.len());
     let mut results: Vec<Option<T>> = blocks.iter().map(|_| None).collect();
-    let queue = Mutex::new(blocks.iter().zip(&mut results));
+    let queue = Mutex::new(blocks.into_iter().zip(&mut results));
     let task = || {
         while let Some((block, result)) =
             { queue.lock().unwrap_or_else(PoisonError::into_inner).next() }
@@ -582,7 +587,6 @@ fn side_by_side<B: Sync, T: Send>(
             *result = Some(work(block));
         }
     };
-    let n_tasks = n_workers.min(blocks.len());
     blocks::run(crew, (0..n_tasks).map(|_| Box::new(task) as Task<'_>).collect());
     results.into_iter().map(|result| result.expect("the crew does all work")).collect()
 }

@@ -104,14 +104,17 @@ fn lanes(mask: &Mask) -> impl Iterator<Item = usize> + '_ {
     })
 }
 
-/// The codes of a block's states in a game without chance in which one role chooses at a
-/// time, from those of its successors in the order of its numbers; terminal states get 0.
+/// Puts the codes of a block's states in a game without chance in which one role chooses at a
+/// time, from those of its successors in the order of its numbers, into `codes`; terminal
+/// states get 0.
 pub(super) fn codes<const N: usize>(
     block: &Block<N>,
     successors: &[Code],
     outcomes: &Outcomes,
-) -> Vec<Code> {
-    let mut values = vec![0; block.len()];
+    codes: &mut Vec<Code>,
+) {
+    codes.clear();
+    codes.reserve_exact(block.len());
     let mut places: [u32; N_SHARDS] = std::array::from_fn(|shard| block.starts[shard]);
     let mut passes = block.passes.as_slice();
     let mut shards = block.shards.as_slice();
@@ -121,7 +124,7 @@ pub(super) fn codes<const N: usize>(
         let (here, rest) = passes.split_at(n_passes as usize);
         passes = rest;
         let movers = &block.movers[first..until];
-        let values = &mut values[first..until];
+        let mut values: [Code; GROUP] = [0; GROUP];
         // Mostly all states of a level have the same mover.
         let mover = movers.iter().copied().find(|&mover| mover != TERMINAL);
         let is_one = |&other: &u8| other == TERMINAL || Some(other) == mover;
@@ -137,13 +140,11 @@ pub(super) fn codes<const N: usize>(
                 values[lane] = values[lane].max(ranks[usize::from(successors[place])]);
             });
         }
-        for (value, &mover) in values.iter_mut().zip(movers) {
-            if mover != TERMINAL {
-                *value = outcomes.codes[usize::from(mover)][usize::from(*value)];
-            }
-        }
+        codes.extend(values.iter().zip(movers).map(|(&rank, &mover)| match mover {
+            TERMINAL => 0,
+            _ => outcomes.codes[usize::from(mover)][usize::from(rank)],
+        }));
     }
-    values
 }
 
 /// Visits the successors of a group, in order of its passes, with the lane and the place
