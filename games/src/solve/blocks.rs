@@ -207,6 +207,8 @@ impl<const N: usize> Workspace<N> {
 /// Whether successors are new states or known ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Successors {
+    /// None is known, so that the tables begin empty; all are added.
+    New,
     /// Those that are not known are added.
     Added,
     /// All are in the tables.
@@ -309,10 +311,16 @@ fn number<const N: usize>(
     let next = || queue.lock().expect("no task panics with the queue").next();
     let work = || {
         while let Some((shard, runs)) = next() {
-            shard.warm(runs.iter().map(|(states, _)| states.len()).sum());
+            match successors {
+                // Which writes to it, and so brings it near.
+                Successors::New => shard.empty_table(),
+                Successors::Added | Successors::Known => {
+                    shard.warm(runs.iter().map(|(states, _)| states.len()).sum());
+                }
+            }
             for (states, numbers) in runs {
                 match successors {
-                    Successors::Added => shard.insert_all(states, numbers),
+                    Successors::New | Successors::Added => shard.insert_all(states, numbers),
                     Successors::Known => shard.find_all(states, numbers),
                 }
             }

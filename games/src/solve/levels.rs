@@ -206,7 +206,7 @@ impl<const N: usize> Levels<N> {
     /// Expands some states of the level at work.
     fn round(&mut self, successors: Successors, crew: &dyn Crew) -> Result<Vec<Block<N>>, Stopped> {
         let end = self.store.level_len(self.level).min(self.at + self.round_states());
-        let grading = self.setup.grading.as_ref().filter(|_| successors == Successors::Added);
+        let grading = self.setup.grading.as_ref().filter(|_| successors != Successors::Known);
         let (level, states) = (self.level, self.at..end);
         let expanders = &mut self.expanders;
         let (n_states, limit_bytes) = (self.store.n_states(), self.setup.memory_bytes);
@@ -270,7 +270,10 @@ impl<const N: usize> Levels<N> {
             self.store.begin_level();
         }
         self.make_room()?;
-        let mut round = self.round(Successors::Added, crew)?;
+        // Later levels do not reach the states of earlier ones, if depths follow from facts.
+        let is_first = self.at == 0 && self.is_graded();
+        let successors = if is_first { Successors::New } else { Successors::Added };
+        let mut round = self.round(successors, crew)?;
         for block in &round {
             self.n_successors += block.numbers.len() as u64;
             self.n_expanded += block.len() as u64;
@@ -297,10 +300,7 @@ impl<const N: usize> Levels<N> {
             self.make_room_for_numbers()?;
             self.begin_valuing();
         } else if self.is_graded() {
-            // No later level reaches these states again.
-            for shard in &mut self.store.shards {
-                shard.empty_table();
-            }
+            self.store.shards.iter_mut().for_each(Shard::retire_table);
         }
         Ok(())
     }

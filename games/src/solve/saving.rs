@@ -217,11 +217,10 @@ impl<const N: usize> Levels<N> {
     pub(super) fn get_ready(&mut self) {
         let is_graded = self.is_graded();
         for shard in &mut self.store.shards {
-            let all = shard.states.len() as u32;
-            match (self.phase, is_graded) {
-                (Phase::Reaching, true) => shard.empty_table(),
-                (_, true) => shard.forget_table(),
-                (_, false) => shard.table_only(0..all),
+            if is_graded {
+                shard.forget_table();
+            } else {
+                shard.table_only(0..shard.states.len() as u32);
             }
         }
     }

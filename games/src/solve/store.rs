@@ -247,6 +247,12 @@ impl<const N: usize> Shard<N> {
         self.table_only(next..next);
     }
 
+    /// The table is no longer needed, and must be [emptied](Self::empty_table) before the next
+    /// use.
+    pub(super) fn retire_table(&mut self) {
+        self.n_tabled = 0;
+    }
+
     /// Adds states that are not there yet, without entering them into the table.
     pub(super) fn append(&mut self, states: &[[u64; N]]) {
         self.states.extend_from_slice(states);
