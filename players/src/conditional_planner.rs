@@ -92,7 +92,8 @@ impl ConditionalPlanner {
                 .notes
                 .push("no plan: some line of play does not end; the move is random".to_owned()),
             ConditionalOutcome::Stopped => {
-                said.notes.push("no plan within the time or nodes; the move is random".to_owned());
+                said.notes
+                    .push("no plan: it takes more time or nodes; the move is random".to_owned());
             }
         }
         self.deliberation = Some(said);

@@ -19,6 +19,7 @@ use games::{MoveId, ReasoningError, RoleId, State, StateKey, StateMachine, Wante
 use rustc_hash::FxHashMap;
 
 use self::ends::{Known, Reached, reach};
+use crate::search::settings::full_table;
 use crate::search::{
     Frame, Halt, MAX_LEVELS, SearchRoles, Stopwatch, VisitRate, advance, at, reward as reward_of,
     worst,
@@ -247,6 +248,10 @@ pub(crate) fn plan(
     let result = search.best_plan(0);
     let is_cut = search.is_cut;
     let mut deliberation = search.stopwatch.deliberation;
+    let remembered = settings.remembered;
+    if remembered > 0 && search.entered.len().max(search.solved.plans.len()) >= remembered {
+        deliberation.notes.push(full_table(remembered));
+    }
     let outcome = match result {
         Ok(Best { plan, .. }) => {
             deliberation.completed = true;

@@ -205,6 +205,9 @@ pub(crate) struct Search<'a> {
     limit: usize,
     /// The deepest level that may be entered.
     deepest: usize,
+    /// The depth to which an earlier search found the value of the state, if deepening begins
+    /// there.
+    known_depth: usize,
     /// Whether probing at chance pays.
     probing: Probing,
     /// Values at the depth limit are kept in the table.
@@ -261,6 +264,7 @@ impl<'a> Search<'a> {
             solved: None,
             limit: 0,
             deepest: 0,
+            known_depth: 0,
             probing: Probing::default(),
             remembers_leaves,
             reads_outcomes,
@@ -301,7 +305,11 @@ impl<'a> Search<'a> {
     /// The counters so far, and the tree if it is recorded.
     pub(crate) fn deliberation(&self) -> Deliberation {
         let tree = self.recorder.as_ref().map(|recorder| Arc::new(recorder.tree().clone()));
-        Deliberation { tree, ..self.stopwatch.deliberation.clone() }
+        let mut deliberation = Deliberation { tree, ..self.stopwatch.deliberation.clone() };
+        if self.memory.table.has_given_up() {
+            deliberation.notes.push(settings::full_table(self.settings.remembered));
+        }
+        deliberation
     }
 
     /// The best move in `state`, which is not terminal.
@@ -323,7 +331,8 @@ impl<'a> Search<'a> {
         }
         memory.evaluation.begin(&settings.evaluation, &**machine, state);
         let mut answer = Answer::default();
-        let first = if self.settings.deepening { 1 } else { depth };
+        self.known_depth = if self.settings.deepening { self.find_known_depth(state) } else { 0 };
+        let first = if self.settings.deepening { self.known_depth.clamp(1, depth) } else { depth };
         for limit in first..=depth {
             self.limit = limit;
             match self.iterate(state) {
@@ -360,6 +369,19 @@ impl<'a> Search<'a> {
         }
         self.stopwatch.deliberation.completed = true;
         Ok(answer)
+    }
+
+    /// The depth to which an earlier search of the same match found the value of the state; 0
+    /// if there was none. What is remembered holds for searches of the same depth, so that
+    /// deepening begins there.
+    fn find_known_depth(&mut self, state: &State) -> usize {
+        self.frames[0].begin(state);
+        let known = match self.settings.remembered {
+            0 => None,
+            _ => self.memory.table.get(self.frames[0].key(self.machine)),
+        };
+        let found = known.filter(|entry| entry.bound == Bound::Exact);
+        found.map_or(0, |entry| entry.depth_left)
     }
 
     /// Whether a value of the search is one under the true rules, too. Where several roles

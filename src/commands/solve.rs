@@ -206,7 +206,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let cancel = Cancel::new();
     let stop = cancel.clone();
     interrupt::on_interrupt(move || stop.cancel())?;
-    let is_proof = chooses_proof(arguments)?;
+    let asked_by = chooses_proof(arguments)?;
     let wanted = Wanted {
         memory_bytes: arguments.memory,
         n_threads: crew.0,
@@ -214,8 +214,9 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         time: arguments.time,
         checkpoint: arguments.checkpoint.clone(),
         json: arguments.json,
+        asked_by,
     };
-    if is_proof {
+    if asked_by.is_some() {
         return prove(&game, &wanted, &cancel);
     }
     give_large_arrays_back();
@@ -287,8 +288,8 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     json_or_text(arguments.json, &report, print)
 }
 
-/// Whether a proof is asked for; an error if that contradicts other options.
-fn chooses_proof(arguments: &Arguments) -> Result<bool, Failure> {
+/// The option that asks for a proof, if one does; an error if that contradicts other options.
+fn chooses_proof(arguments: &Arguments) -> Result<Option<&'static str>, Failure> {
     let Arguments { method, memory, all_moves, time, .. } = arguments;
     let of_proof = [("--all-moves", *all_moves), ("--time", time.is_some())];
     let of_proof = of_proof.into_iter().find_map(|(option, is_given)| is_given.then_some(option));
@@ -308,7 +309,7 @@ fn chooses_proof(arguments: &Arguments) -> Result<bool, Failure> {
     if chosen.is_some() && *memory < LEAST_MEMORY {
         return Err(Failure::usage(anyhow!("--memory: proof-number search needs 1MiB or more")));
     }
-    Ok(chosen.is_some())
+    Ok(chosen)
 }
 
 /// The option that asks for more than the value of the first state.

@@ -132,7 +132,8 @@ pub fn find(path: &Path, reading: Reading) -> Result<PositionSuite, SuiteError> 
         }
         Err(error) => return Err(unreadable(error)),
     };
-    let text = String::from_utf8(bytes).map_err(|_| source.whole("it is no text in UTF-8"))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| source.whole("it is no suite: expected a text file in TOML"))?;
     let folder = path.parent().unwrap_or(Path::new(""));
     read(&text, &origin, folder, reading)
 }

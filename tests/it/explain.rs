@@ -133,7 +133,10 @@ fn what_cannot_be_explained_is_said() {
         ("(at ?x)", "--state: a fact contains no variables such as ?x"),
         ("((at) n)", "--state: `((at) n)` is not a fact"),
         ("(at n11)", "the state is terminal: there is no move to explain"),
-        ("(at a1)", "`max` has no legal move in this state, and it is not terminal"),
+        (
+            "(at a1)",
+            "`max` has no legal move in this state, and it is not terminal; --state takes all facts",
+        ),
     ] {
         refused(&["aima_two_ply", "--player", "alpha_beta", "--state", state], expected);
     }

@@ -52,8 +52,10 @@ impl Search<'_> {
             let _ = self.follow_line(state, &mut line);
         }
         let deliberation = &mut self.stopwatch.deliberation;
-        deliberation.depth = u32::try_from(self.limit).unwrap_or(u32::MAX);
-        deliberation.depth = deliberation.depth.min(deliberation.selective_depth);
+        // What an earlier search found is deeper than this one entered.
+        let [limit, known] =
+            [self.limit, self.known_depth].map(|depth| u32::try_from(depth).unwrap_or(u32::MAX));
+        deliberation.depth = limit.min(deliberation.selective_depth.max(known));
         deliberation.value = Some(value.score.clamp(0.0, 100.0));
         deliberation.candidates = candidates;
         deliberation.line = line;
@@ -65,8 +67,8 @@ impl Search<'_> {
         root: &State,
         line: &mut Vec<ExpectedStep>,
     ) -> Result<(), ReasoningError> {
-        let has_replies =
-            matches!(self.settings.opponents, Opponents::Paranoid | Opponents::Cooperative);
+        let opponents = self.settings.opponents;
+        let has_replies = matches!(opponents, Opponents::Paranoid | Opponents::Cooperative);
         let mut frame = Frame::new(self.roles.n_roles);
         frame.begin(root);
         let remembered = self.frames[0].line.clone();
@@ -90,9 +92,13 @@ impl Search<'_> {
             let Some((mine, reply)) = choice else { break };
             frame.pick(self.roles.index(), mine);
             let chance_moves = self.roles.chance.map_or(1, |chance| frame.legal[chance].len());
-            if !has_replies && self.roles.n_replies(&frame) > 1 {
-                // Only my own move is known.
-                line.push(vec![(self.roles.me, frame.joint[self.roles.index()])]);
+            let has_choice = frame.legal[self.roles.index()].len() > 1;
+            // Of simultaneous choices, only mine is known.
+            let knows_reply = has_replies || (opponents == Opponents::Matrix && !has_choice);
+            if !knows_reply && self.roles.n_replies(&frame) > 1 {
+                if has_choice {
+                    line.push(vec![(self.roles.me, frame.joint[self.roles.index()])]);
+                }
                 break;
             }
             self.roles.set_reply(&mut frame, reply);

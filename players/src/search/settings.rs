@@ -3,6 +3,7 @@
 use super::Opponents;
 use super::evaluation::{self, EvaluationFunction};
 use crate::OptionError;
+use crate::counted::counted;
 use crate::options::OptionSpec;
 use crate::options::Reader;
 
@@ -84,6 +85,12 @@ pub(crate) fn evaluation(reader: &Reader<'_>) -> Result<EvaluationFunction, Opti
         return Ok(EvaluationFunction::Learned(learned));
     }
     reader.read_text(EVALUATION.name, EvaluationFunction::read, EvaluationFunction::Goal)
+}
+
+/// The note of a player that met more states than it may remember.
+pub(crate) fn full_table(remembered: usize) -> String {
+    let states = counted(remembered, "state");
+    format!("transposition table: full with {states} (option `transposition`)")
 }
 
 pub(crate) fn remembered(reader: &Reader<'_>, default: i64) -> Result<usize, OptionError> {

@@ -168,9 +168,15 @@ pub(crate) struct TranspositionTable {
     /// Increases whenever half of the capacity was placed.
     generation: u64,
     n_placed: usize,
+    has_given_up: bool,
 }
 
 impl TranspositionTable {
+    /// Whether an entry gave way to another, since no more were allowed.
+    pub(crate) fn has_given_up(&self) -> bool {
+        self.has_given_up
+    }
+
     /// What is known of the state with this key.
     pub(crate) fn get(&self, state: StateKey) -> Option<Entry> {
         if self.clusters.is_empty() {
@@ -239,6 +245,7 @@ impl TranspositionTable {
 
     /// Removes the entry that is given up most gladly of some near a cluster.
     fn give_up(&mut self, home: usize, generation: u64) {
+        self.has_given_up = true;
         let mut worst: Option<(_, usize, usize)> = None;
         let (mut n_seen, mut at) = (0, home);
         while n_seen < WAYS.min(self.n_entries) {

@@ -1,8 +1,9 @@
 //! What players say of their answers: candidates, values and lines.
 
-use players::{Stop, ValueBound};
+use games::RoleId;
+use players::{Stop, Turn, ValueBound};
 
-use crate::arena::{Said, first_move, in_words, machine, player};
+use crate::arena::{Said, first_move, in_words, machine, player, seat};
 
 /// What a kind says of the first move of a game.
 fn said<const N: usize>(
@@ -45,6 +46,42 @@ fn the_two_ply_tree_is_explained() {
             ]
         );
         assert_eq!(line(&said), ["0:a1", "1:a1"]);
+    }
+}
+
+/// Where one role chooses at a time, the expected line has the others' moves, too, though the
+/// search is ready for simultaneous ones.
+#[test]
+fn the_line_of_a_matrix_search_has_the_replies() {
+    let said = said("aima_two_ply", "minimax", [("opponents", "matrix".into())], &Stop::never());
+    assert_eq!(line(&said), ["0:a1", "1:a1"]);
+}
+
+/// What was found in the start clock is the answer of the first step: it takes no new search,
+/// and is as deep.
+#[test]
+fn a_value_found_in_the_start_clock_is_kept() {
+    for (game, kind) in [
+        ("nim", "minimax"),
+        ("nim", "alpha_beta"),
+        ("dots_and_boxes", "alpha_beta"),
+        ("connect_four_4x4", "alpha_beta"),
+    ] {
+        let mut machine = machine(game);
+        let initial = machine.initial_state().unwrap();
+        let mut legal = Vec::new();
+        machine.legal_moves(&initial, RoleId(0), &mut legal).unwrap();
+        let mut player = player(kind, []);
+        let stop = Stop::never().after_nodes(100_000);
+        player.start(seat(machine.as_ref(), 0, 1), &stop).unwrap();
+        let found = player.deliberation().unwrap();
+        assert!(found.completed, "{kind} at {game}");
+        let turn = Turn { step: 0, observation: None, legal: &legal };
+        player.play(&turn, &stop).unwrap();
+        let said = player.deliberation().unwrap();
+        assert!(said.completed && said.nodes <= 1 + legal.len() as u64, "{said:?}");
+        assert_eq!((said.value, said.depth), (found.value, found.depth), "{kind} at {game}");
+        assert_eq!(said.line, found.line, "{kind} at {game}");
     }
 }
 

@@ -153,11 +153,12 @@ fn suited(
         }
         if kind.chance {
             add("mcts", "chance leaves no plan; random playouts show where to search");
-        } else if !is_small {
-            add("mcts", "the game is too large for a plan; random playouts show where to search");
-        } else {
+        } else if is_small {
             add("sequential_planner", "nobody else moves, so one plan serves the whole match");
             add("incremental_deliberation", "keeps its tree, and expands no state twice");
+        } else {
+            add("mcts", "too many lines to search them all; playouts show where to look");
+            add("sequential_planner", "searches each state once, if there are not too many");
         }
         return suited;
     }

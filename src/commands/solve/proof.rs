@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use anyhow::anyhow;
 use games::solve::SolveError;
-use games::solve::proof::{Bounds, ProofError, ProofProgress, ProofSettings, ProofSolver};
+use games::solve::proof::{Bounds, ProofError, ProofProgress, ProofSettings, ProofSolver, suits};
 use games::{Cancel, Game, RoleId};
 use results::counted::counted;
 use serde::Serialize;
@@ -32,6 +33,8 @@ pub(super) struct Wanted {
     pub(super) time: Option<Duration>,
     pub(super) checkpoint: Option<PathBuf>,
     pub(super) json: bool,
+    /// The option that asked for a proof, if there is one.
+    pub(super) asked_by: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -78,7 +81,10 @@ struct MoveBounds {
 /// Proves the value of the game's initial state and prints it.
 pub(super) fn prove(game: &Arc<Game>, wanted: &Wanted, cancel: &Cancel) -> CommandResult {
     let begun = Instant::now();
-    let proof = begin(game, wanted, cancel).map_err(|error| failure(error, cancel))?;
+    let proof = begin(game, wanted, cancel).map_err(|error| match wanted.asked_by {
+        Some(option) if !suits(game) => unsuitable(&error, option),
+        _ => failure(error, cancel),
+    })?;
     finish(game, proof, begun.elapsed(), wanted, cancel)
 }
 
@@ -172,6 +178,13 @@ fn continued(path: &Path, proof: &mut ProofSolver) -> Result<ProofCheckpoint, Fa
         }
     }
     Ok(file)
+}
+
+/// Users may not know that they asked for a proof.
+fn unsuitable(error: &ProofError, option: &str) -> Failure {
+    Failure::usage(anyhow!(
+        "{option} asks for a proof, but {error}; leave it out to compute the values of all states"
+    ))
 }
 
 fn failure(error: ProofError, cancel: &Cancel) -> Failure {

@@ -47,6 +47,11 @@ pub(super) fn search(
     if depth == 0 {
         return Err(Failure::usage(anyhow!("--prune: give a --depth from 1")));
     }
+    if machine.game().kind().hidden_information {
+        return Err(Failure::usage(anyhow!(
+            "--prune: the searches do not suit games with hidden information"
+        )));
+    }
     check_evaluation(evaluation)
         .map_err(|wrong| Failure::usage(anyhow!("--evaluation {evaluation}: {wrong}")))?;
     let mut referee = machine.fork();
