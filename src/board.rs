@@ -19,7 +19,7 @@ mod statics;
 mod towers;
 mod trial;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use games::{Expression, Game};
@@ -37,6 +37,8 @@ pub struct Board {
     /// Its axes go to the right and upwards.
     grid: Grid,
     form: Form,
+    /// Where something may stand, as columns and rows; `None` if that may be anywhere.
+    places: Option<BTreeSet<[usize; 2]>>,
     /// What each piece is drawn as.
     marks: BTreeMap<String, String>,
     looks: BTreeMap<String, Look>,
@@ -75,7 +77,24 @@ pub fn find(game: &Game, positions: &[Vec<Expression>]) -> Option<Board> {
         let [right, up] = orientation.on_page([1, slant]);
         board.form = Form::Hexagons(right * up);
     }
-    Some(board.turned(orientation))
+    let board = board.turned(orientation);
+    let places = places(&board.grid, &domain, positions);
+    Some(Board { places, ..board })
+}
+
+/// The cells of facts that `base` lists or that were met; `None` if `base` lists none.
+fn places(
+    grid: &Grid,
+    domain: &[Expression],
+    positions: &[Vec<Expression>],
+) -> Option<BTreeSet<[usize; 2]>> {
+    let at = |fact: &Expression| grid.locate(fact).map(|located| located.at);
+    let mut places: BTreeSet<[usize; 2]> = domain.iter().filter_map(at).collect();
+    if places.is_empty() {
+        return None;
+    }
+    places.extend(positions.iter().flatten().filter_map(at));
+    Some(places)
 }
 
 impl Board {
@@ -95,7 +114,7 @@ impl Board {
             }
         }
         let (marks, looks) = (marks::marks(&pieces), looks::looks(&pieces, roles));
-        Self { grid, form: Form::Squares, marks, looks }
+        Self { grid, form: Form::Squares, places: None, marks, looks }
     }
 
     /// Towers of the grid's rows upon its columns.
@@ -110,7 +129,7 @@ impl Board {
             (thing.clone(), Look { size, ..Look::default() })
         });
         let looks = looks.collect();
-        Self { grid, form: Form::Towers(heights), marks, looks }
+        Self { grid, form: Form::Towers(heights), places: None, marks, looks }
     }
 
     fn turned(self, orientation: Orientation) -> Self {
@@ -140,6 +159,13 @@ impl Board {
             Form::Hexagons(shift) => shift,
             Form::Squares | Form::Towers(_) => 0,
         }
+    }
+
+    /// Whether anything may stand on a cell, by its place among [`Board::columns`] and
+    /// [`Board::rows`]. Not all boards fill their grid.
+    #[must_use]
+    pub fn is_place(&self, column: usize, row: usize) -> bool {
+        self.places.as_ref().is_none_or(|places| places.contains(&[column, row]))
     }
 
     /// Whether the board shows a fact.
@@ -195,15 +221,19 @@ impl Board {
     /// The board of a position in text, with the names of rows and columns.
     #[must_use]
     pub fn draw(&self, facts: &[Expression]) -> String {
-        let cell_text = |pieces: Vec<String>| {
+        let cell_text = |column: usize, row: usize, pieces: &[String]| {
             let marks: Vec<&str> = pieces.iter().map(|piece| self.mark(piece)).collect();
-            if marks.is_empty() { marks::NOTHING.to_owned() } else { marks.join("+") }
+            match marks.is_empty() {
+                true if self.is_place(column, row) => marks::NOTHING.to_owned(),
+                _ => marks.join("+"),
+            }
         };
-        let words: Vec<Vec<String>> = self
-            .cells(facts)
-            .into_iter()
-            .map(|row| row.into_iter().map(cell_text).collect())
-            .collect();
+        let cells = self.cells(facts);
+        let row_words = |(row, cells): (usize, &Vec<Vec<String>>)| {
+            let cells = cells.iter().enumerate();
+            cells.map(|(column, pieces)| cell_text(column, row, pieces)).collect()
+        };
+        let words: Vec<Vec<String>> = cells.iter().enumerate().map(row_words).collect();
         let length = |word: &String| word.chars().count();
         let mut width = words.iter().flatten().chain(self.columns()).map(length).max().unwrap_or(1);
         if self.shift() != 0 {

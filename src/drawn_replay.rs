@@ -217,7 +217,13 @@ impl Drawing {
     }
 
     fn finish(self) -> ReplayBoard {
+        let (n_columns, n_rows) = (self.board.columns().len(), self.board.rows().len());
+        let is_gap = |&cell: &usize| {
+            let (from_top, column) = (cell / n_columns, cell % n_columns);
+            !self.board.is_place(column, n_rows - 1 - from_top)
+        };
         ReplayBoard {
+            gaps: (0..n_columns * n_rows).filter(is_gap).collect(),
             columns: self.board.columns().to_vec(),
             rows: self.board.rows().iter().rev().cloned().collect(),
             shift: self.board.shift(),

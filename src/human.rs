@@ -67,7 +67,7 @@ struct Seated {
 /// What a person may see.
 enum View {
     /// The state, in a game of perfect information.
-    State { state: State, board: Option<Board> },
+    State { state: State, board: Option<Box<Board>> },
     /// Nothing but percepts.
     Percepts,
 }
@@ -81,7 +81,7 @@ impl Player for Human {
         } else {
             let state = machine.initial_state()?;
             let positions = sample_positions(&mut *machine, &state)?;
-            let board = board::find(machine.game(), &positions);
+            let board = board::find(machine.game(), &positions).map(Box::new);
             View::State { state, board }
         };
         self.seat = Some(Seated { machine, role, view, perceived: Vec::new() });

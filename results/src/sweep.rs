@@ -43,6 +43,9 @@ pub struct AtBudget {
     /// What a move may take, as `unit` and `amount`.
     #[serde(flatten)]
     pub budget: MoveBudget,
+    /// The clock of the matches, in words, if the player had the same budget at several clocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub match_clock: Option<String>,
     /// Mean reward over its games.
     #[serde(flatten)]
     pub reward: Estimate,
@@ -66,7 +69,7 @@ impl Sweep {
         let standings = &evaluation.standings;
         let player = |over: &OverTime| SweptPlayer {
             player: standings.players[over.player].player.clone(),
-            at: over.points.iter().map(at_budget).collect(),
+            at: over.points.iter().map(|point| at_budget(point, &over.points)).collect(),
             per_doubling: over
                 .per_doubling
                 .map(|slope| Doubling { slope, n_blocks: over.n_blocks }),
@@ -81,8 +84,13 @@ impl Sweep {
     }
 }
 
-fn at_budget(point: &TimePoint) -> AtBudget {
-    AtBudget { budget: point.budget, reward: point.reward.clone() }
+fn at_budget(point: &TimePoint, all: &[TimePoint]) -> AtBudget {
+    let n_alike = all.iter().filter(|other| other.budget == point.budget).count();
+    AtBudget {
+        budget: point.budget,
+        match_clock: (n_alike > 1).then(|| point.clock.clone()),
+        reward: point.reward.clone(),
+    }
 }
 
 /// Reads the run in folder `run`.
@@ -96,7 +104,7 @@ pub fn sweep(run: &Path) -> Result<Sweep, JournalError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::MatchRecord;
+    use crate::record::{Budget, Clock, MatchRecord};
     use crate::report::{Format, render_sweep};
     use crate::sample;
 
@@ -126,13 +134,39 @@ mod tests {
         let text = render_sweep(&found, Format::Text);
         assert!(text.contains("4 s") && text.contains("10.0"), "{text}");
         let csv = render_sweep(&found, Format::Csv);
-        assert_eq!(csv.lines().nth(1), Some("a,milliseconds,1000,60,23.8581,84.0946,8,4"), "{csv}");
+        assert_eq!(
+            csv.lines().nth(1),
+            Some("a,milliseconds,1000,60,23.8581,84.0946,8,4,"),
+            "{csv}"
+        );
         assert_eq!(csv.lines().count(), 7);
         let markdown = render_sweep(&found, Format::Md);
         assert!(markdown.contains("| a | 10.0 |"), "{markdown}");
         let json: serde_json::Value =
             serde_json::from_str(&render_sweep(&found, Format::Json)).unwrap();
         assert_eq!(json["players"][1]["at"][2]["mean"], 20.0);
+    }
+
+    /// Means at equal budgets are told apart by the clocks of their matches.
+    #[test]
+    fn a_player_with_a_budget_of_its_own_is_shown_with_the_clocks() {
+        let own = Clock { start_clock_ms: 10_000, play_clock_ms: 250, budget: Budget::Clock };
+        let records = (0..8u64).map(|job| {
+            let mut record = sample::record(job, "x", ["a", "b"], [75, 25]);
+            record.seats[1].odds = Some(own);
+            MatchRecord { play_clock_ms: 1000 << (job / 4), ..record }
+        });
+        let run = sample::run(true, &records.collect::<Vec<_>>());
+        let found = sweep(run.path()).unwrap();
+        let clocks: Vec<Vec<bool>> = (found.players.iter())
+            .map(|player| player.at.iter().map(|at| at.match_clock.is_some()).collect())
+            .collect();
+        assert_eq!(clocks, [[false, false], [true, true]]);
+        let text = render_sweep(&found, Format::Text);
+        let rows: Vec<&str> =
+            text.lines().filter(|line| line.contains("250 ms (match: ")).collect();
+        assert!(rows.len() == 2 && rows[0] != rows[1], "{text}");
+        assert_eq!(render_sweep(&found, Format::Csv).lines().count(), 5);
     }
 
     #[test]

@@ -169,10 +169,11 @@ pub(super) fn over_time(players: &[SweptPlayer]) -> String {
         cells.push(number(at.reward.mean));
         cells.extend(bounds(at.reward.interval));
         cells.extend([at.reward.n_matches, at.reward.n_blocks].map(|n| n.to_string()));
+        cells.push(at.match_clock.clone().unwrap_or_default());
         cells
     };
     let rows = players.iter().flat_map(|player| player.at.iter().map(move |at| row(player, at)));
-    written("player,unit,amount,mean,low,high,n_matches,n_blocks", rows)
+    written("player,unit,amount,mean,low,high,n_matches,n_blocks,match_clock", rows)
 }
 
 pub(super) fn number(value: Option<f64>) -> String {

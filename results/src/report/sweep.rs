@@ -51,7 +51,12 @@ fn against_time(sweep: &Sweep, level: &str) -> Option<Section> {
     let row = |player: &SweptPlayer, at: &AtBudget| {
         let numbers = [at.reward.n_matches, at.reward.n_blocks].map(|n| n.to_string());
         let mean = [optional_points(at.reward.mean), interval(at.reward.interval)];
-        [&[player.player.clone(), budget(at.budget)][..], &mean, &numbers].concat()
+        let of_match = at.match_clock.as_deref().map(|clock| {
+            let clock = clock.strip_suffix(" per move").unwrap_or(clock);
+            format!(" (match: {clock})")
+        });
+        let budget = budget(at.budget) + &of_match.unwrap_or_default();
+        [&[player.player.clone(), budget][..], &mean, &numbers].concat()
     };
     let players = sweep.players.iter();
     let rows: Vec<Vec<String>> =

@@ -106,7 +106,7 @@
   const changedAt = (place, step, before) =>
     before && (before.cells[place] ?? 0) !== (step.cells[place] ?? 0);
   const squares = (step, before) => {
-    const { columns, rows, pieces } = replay.board;
+    const { columns, rows, pieces, gaps } = replay.board;
     const table = element("table", undefined, "grid-board");
     const isDense = columns.length > 9 || pieces.some(({ mark, width }) => !width && mark.length > 2);
     if (isDense) table.classList.add("dense");
@@ -116,7 +116,7 @@
       columns.forEach((_, column) => {
         const place = row * columns.length + column;
         const piece = step.cells[place] ?? 0;
-        const cell = element("td");
+        const cell = element("td", undefined, gaps?.includes(place) ? "gap" : undefined);
         if (piece !== 0) cell.append(drawn(pieces[piece]));
         if (changedAt(place, step, before)) cell.classList.add("changed");
         line.append(cell);
@@ -139,7 +139,7 @@
   };
   // Each row is shifted by half a cell against the one above it.
   const hexagons = (step, before) => {
-    const { columns, rows, pieces, shift } = replay.board;
+    const { columns, rows, pieces, shift, gaps } = replay.board;
     const [pitch, high, radius] = [36, 31.2, 20.8];
     const left = (row) => 40 + (shift > 0 ? row : rows.length - row) * pitch / 2;
     const top = (row) => 24 + row * high;
@@ -154,6 +154,7 @@
       columns.forEach((_, column) => {
         const [x, y] = [left(row) + column * pitch, top(row)];
         const place = row * columns.length + column;
+        if (gaps?.includes(place)) return;
         const points = corners.map((angle) =>
           (x + radius * Math.cos(angle)).toFixed(1) + "," + (y + radius * Math.sin(angle)).toFixed(1));
         const cell = svg("polygon", { points: points.join(" ") });

@@ -69,6 +69,9 @@ pub struct ReplayBoard {
     /// above it: 0 for squares, 1 or -1 for hexagons.
     #[serde(skip_serializing_if = "is_zero")]
     pub shift: i32,
+    /// The cells on which nothing can stand, counted row by row from the top.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<usize>,
 }
 
 /// The piece on a cell, and its looks.

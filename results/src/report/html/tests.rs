@@ -43,6 +43,7 @@ fn replay(name: &str) -> Replay {
                 ReplayPiece { mark: name.into(), name: name.into(), ..ReplayPiece::default() },
             ],
             shift: 0,
+            gaps: vec![],
         }),
         facts: vec![name.into()],
         steps: vec![
