@@ -77,7 +77,8 @@ pub struct Arguments {
     /// Explain this built-in player, written as for `gamemaster play`
     #[arg(long)]
     player: String,
-    /// Begin in the state in which exactly these facts are true
+    /// Begin in the state in which exactly these facts are true (not in games with hidden
+    /// information: use --moves)
     #[arg(long, value_name = "FACTS")]
     state: Option<String>,
     /// Make these joint moves first

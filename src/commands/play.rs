@@ -1,5 +1,6 @@
 //! Playing one match in view.
 
+mod explained;
 mod view;
 
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use clap::Args;
 use games::Cancel;
 use results::record::{Ending, MatchRecord};
 
+use self::explained::{Explained, Explanations};
 use self::view::{Detail, Shown, View};
 use super::number::whole_from;
 use super::time_limits::{TimeLimits, clock};
@@ -33,6 +35,7 @@ Examples:
   gamemaster play breakthrough_6x6 alpha_beta fast=alpha_beta:clocks.play=100ms
   gamemaster play my_game.kif 'cmd:python3 my_player.py --port {port}' random
   gamemaster play connect_four http://127.0.0.1:9147 legal --json
+  gamemaster play nim alpha_beta mcts --json --verbose
 
 A player is one of
   KIND                      a built-in player (see `gamemaster players`)
@@ -80,7 +83,8 @@ pub struct Arguments {
     /// Print all facts that change, at full length [default: 8 per step]
     #[arg(long)]
     all_facts: bool,
-    /// Print only the record of the match, as one line of JSON
+    /// Print only the record of the match, as one line of JSON; with --verbose, also what players
+    /// report on their moves, as `explanations`
     #[arg(long)]
     json: bool,
 }
@@ -117,7 +121,11 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         let shown = Shown::new(&mut *machine, cancel);
         let mut view = View::new(stdout, &catalogue, shown, arguments.detail(is_secret));
         let mut printed = Ok(());
+        let mut explanations = (arguments.json && arguments.verbose).then(Explanations::default);
         let record = played.play(&manager, &mut |event| {
+            if let Some(explanations) = &mut explanations {
+                explanations.note(event);
+            }
             if printed.is_ok() {
                 printed = view.show(event);
                 if printed.is_err() {
@@ -129,7 +137,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         printed?;
         let record = record?;
         if arguments.json {
-            json_line(stdout, &record)?;
+            json_line(stdout, &Explained { record: &record, explanations })?;
         }
         Ok(code(&record))
     });

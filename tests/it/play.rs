@@ -97,6 +97,22 @@ fn the_role_random_is_moved_by_the_manager() {
     );
 }
 
+/// With --verbose the record has what the players reported, step by step.
+#[test]
+fn a_record_may_have_explanations() {
+    let play = ["play", "nim", "alpha_beta", "legal", "--nodes", "2000", "--json"];
+    let plain = Workspace::new().run(&play).code(0).stdout();
+    assert!(!plain.contains("explanations"), "{plain}");
+    let text = Workspace::new().run(&[&play[..], &["--verbose"]].concat()).code(0).stdout();
+    let found: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let explained = &found["explanations"];
+    assert_eq!(explained["start"].as_array().unwrap().len(), 2);
+    let steps = explained["steps"].as_array().unwrap();
+    assert_eq!(steps.len(), found["steps"].as_array().unwrap().len());
+    let [first, other] = &steps[0].as_array().unwrap()[..] else { panic!("{text}") };
+    assert!(first["candidates"].as_array().unwrap().len() > 1 && other.is_null(), "{text}");
+}
+
 #[test]
 fn a_record_is_a_line_of_the_journal() {
     let ran = Workspace::new().run(&["play", "tic_tac_toe", "legal", "random", "--json"]).code(0);
