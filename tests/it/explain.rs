@@ -89,6 +89,10 @@ fn hidden_information_stays_hidden() {
         // It cannot tell the two deals apart.
         assert_eq!(told[0], told[1]);
     }
+    let state = ["--state", "(holds first jack) (holds second king) (phase opening)"];
+    let command = [&["explain", "kuhn_poker", "--player", "is_mcts"][..], &state].concat();
+    let refused = workspace.run(&command).code(2).stderr();
+    assert!(refused.contains("does not say what each role has seen; use --moves"), "{refused}");
     let command = ["explain", "kuhn_poker", "--player", "is_mcts", "--moves", deals[1], "--belief"];
     let told = workspace.run(&[&command[..], &["--nodes", "100"]].concat()).code(0).stdout();
     let belief = "  belief: 2 states\n    in each state  (holds first jack) (phase opening)\n    \

@@ -109,6 +109,11 @@ fn what_cannot_be_solved_is_said() {
     };
     refused(&["kuhn_poker"], 2, "the game has hidden information");
     refused(&["odd_one_out"], 2, "has no value: several roles choose at the same time");
+    refused(
+        &["pig", "--time", "10s"],
+        2,
+        "--time asks for a proof, but proof-number search needs a game without chance; leave it out",
+    );
     // Reaching all of its states takes a minute.
     refused(&["fishery"], 2, "has no value: several roles choose at the same time");
     refused(&["tic_tac_toe", "--memory", "1"], 1, "more than 1 byte of memory");
