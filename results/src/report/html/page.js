@@ -110,6 +110,7 @@
     const table = element("table", undefined, "grid-board");
     const isDense = columns.length > 9 || pieces.some(({ mark, width }) => !width && mark.length > 2);
     if (isDense) table.classList.add("dense");
+    if (gaps) table.classList.add("gapped");
     rows.forEach((label, row) => {
       const line = element("tr");
       line.append(element("th", label));
