@@ -176,7 +176,7 @@ pub fn read(path: &Path) -> Result<TrainedEvaluation, EvaluationFileError> {
         FileContents::NotAFile => return Err(wrong("it is not a regular file".to_owned())),
     };
     let text = String::from_utf8(bytes).map_err(|_| {
-        wrong("it is no evaluation: expected a text file that `gamemaster train` wrote".to_owned())
+        wrong("not an evaluation: expected a text file that `gamemaster train` wrote".to_owned())
     })?;
     parse(&text).map_err(wrong)
 }

@@ -331,8 +331,11 @@ impl<'a> Search<'a> {
         }
         memory.evaluation.begin(&settings.evaluation, &**machine, state);
         let mut answer = Answer::default();
-        self.known_depth = if self.settings.deepening { self.find_known_depth(state) } else { 0 };
-        let first = if self.settings.deepening { self.known_depth.clamp(1, depth) } else { depth };
+        let mut first = depth;
+        if self.settings.deepening {
+            self.known_depth = self.find_known_depth(state);
+            first = self.known_depth.clamp(1, depth);
+        }
         for limit in first..=depth {
             self.limit = limit;
             match self.iterate(state) {

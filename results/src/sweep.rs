@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(json["players"][1]["at"][2]["mean"], 20.0);
     }
 
-    /// Means at equal budgets are told apart by the clocks of their matches.
+    /// Rows of a player with the same budget also show the clock of their matches.
     #[test]
     fn a_player_with_a_budget_of_its_own_is_shown_with_the_clocks() {
         let own = Clock { start_clock_ms: 10_000, play_clock_ms: 250, budget: Budget::Clock };

@@ -64,10 +64,6 @@ proof). Only a search to the end under the true rules is a proof. Playouts prove
 nothing, nor does a search in a game of hidden information, or one that assumes
 what others want or know. A move with fewer than 20 playouts gets no judgement.";
 
-/// Advice where the facts of a state do not fit.
-const STATES_ARE_WHOLE: &str =
-    "--state takes all facts of a state, as `gamemaster game state` prints them";
-
 /// Arguments of `gamemaster explain`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -223,7 +219,8 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     for role in game.role_ids() {
         if legal(&mut *machine, line.last(), role)?.is_empty() {
             return Err(Failure::usage(anyhow!(
-                "`{}` has no legal move in this state, and it is not terminal; {STATES_ARE_WHOLE}",
+                "`{}` has no legal move in this state, and it is not terminal; --state takes all \
+                 facts of a state, as `gamemaster game state` prints them",
                 game.role_name(role)
             )));
         }

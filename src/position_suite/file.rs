@@ -133,7 +133,7 @@ pub fn find(path: &Path, reading: Reading) -> Result<PositionSuite, SuiteError> 
         Err(error) => return Err(unreadable(error)),
     };
     let text = String::from_utf8(bytes)
-        .map_err(|_| source.whole("it is no suite: expected a text file in TOML"))?;
+        .map_err(|_| source.whole("not a position suite: expected a text file in TOML"))?;
     let folder = path.parent().unwrap_or(Path::new(""));
     read(&text, &origin, folder, reading)
 }

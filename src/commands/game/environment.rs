@@ -150,8 +150,6 @@ fn suited(
     if kind.players == 1 {
         if kind.chance {
             add("alpha_beta", "computes the mean over what chance may do (expectiminimax)");
-        }
-        if kind.chance {
             add("mcts", "chance leaves no plan; random playouts show where to search");
         } else if is_small {
             add("sequential_planner", "nobody else moves, so one plan serves the whole match");

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use games::solve::SolveError;
-use games::solve::proof::{Bounds, ProofError, ProofProgress, ProofSettings, ProofSolver, suits};
+use games::solve::proof::{Bounds, ProofError, ProofProgress, ProofSettings, ProofSolver};
 use games::{Cancel, Game, RoleId};
 use results::counted::counted;
 use serde::Serialize;
@@ -82,8 +82,8 @@ struct MoveBounds {
 pub(super) fn prove(game: &Arc<Game>, wanted: &Wanted, cancel: &Cancel) -> CommandResult {
     let begun = Instant::now();
     let proof = begin(game, wanted, cancel).map_err(|error| match wanted.asked_by {
-        Some(option) if !suits(game) => unsuitable(&error, option),
-        _ => failure(error, cancel),
+        Some(option) => unsuitable(error, option, cancel),
+        None => failure(error, cancel),
     })?;
     finish(game, proof, begun.elapsed(), wanted, cancel)
 }
@@ -180,11 +180,16 @@ fn continued(path: &Path, proof: &mut ProofSolver) -> Result<ProofCheckpoint, Fa
     Ok(file)
 }
 
-/// Users may not know that they asked for a proof.
-fn unsuitable(error: &ProofError, option: &str) -> Failure {
-    Failure::usage(anyhow!(
-        "{option} asks for a proof, but {error}; leave it out to compute the values of all states"
-    ))
+/// Users may not know that they asked for a proof. Without it, games with chance and with any
+/// number of roles can be solved.
+fn unsuitable(error: ProofError, option: &str, cancel: &Cancel) -> Failure {
+    match error {
+        ProofError::Chance | ProofError::Roles { .. } => Failure::usage(anyhow!(
+            "{option} asks for a proof, but {error}; leave it out to compute the values of all \
+             states"
+        )),
+        error => failure(error, cancel),
+    }
 }
 
 fn failure(error: ProofError, cancel: &Cancel) -> Failure {
