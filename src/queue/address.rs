@@ -4,18 +4,21 @@ use std::future::ready;
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::PathBuf;
 use std::str::FromStr as _;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_nats::jetstream::{self, Context};
-use async_nats::{ConnectOptions, ServerAddr};
+use async_nats::{ConnectError, ConnectErrorKind, ConnectOptions, ServerAddr};
 
-use super::error::is_no_jetstream;
+use super::error::{is_no_jetstream, is_no_reply};
 use super::link::{self, Link};
 use super::{QueueError, names};
 use crate::url_text::without_password;
 
 /// Time for a connection, and for the reply to a request.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Time for all attempts at a request without which a run cannot begin.
+const LONG_PATIENCE: Duration = Duration::from_secs(30);
 
 /// Longest pause before the next attempt to connect.
 const MAX_PAUSE: Duration = Duration::from_secs(5);
@@ -92,7 +95,7 @@ impl Server {
         let client = options
             .connect(self.address.clone())
             .await
-            .map_err(|error| self.not_connected(&error.to_string()))?;
+            .map_err(|error| self.not_connected(&error))?;
         let context = jetstream::ContextBuilder::new()
             .timeout(PATIENCE)
             .ack_timeout(PATIENCE)
@@ -107,24 +110,55 @@ impl Server {
         }
     }
 
-    fn not_connected(&self, reason: &str) -> QueueError {
+    fn not_connected(&self, error: &ConnectError) -> QueueError {
+        let reason = error.to_string();
         let hint = match reason.contains(NO_TLS) {
             true => "; the server seems not to use TLS",
             false => "",
         };
-        QueueError::Connect { url: self.url(), reason: format!("{reason}{hint}") }
+        let is_silent = error.kind() == ConnectErrorKind::TimedOut;
+        QueueError::Connect { url: self.url(), reason: format!("{reason}{hint}"), is_silent }
     }
 
     /// An error of a request.
     pub(super) fn refused(
         &self,
         what: &'static str,
-    ) -> impl Fn(&dyn std::error::Error) -> QueueError + use<> {
+    ) -> impl Fn(&(dyn std::error::Error + 'static)) -> QueueError + use<> {
         let url = self.url();
-        move |error| QueueError::Refused {
-            url: url.clone(),
-            what,
-            reason: crate::error_chain::chained(error),
+        move |error| match is_no_reply(error) {
+            true => QueueError::NoReply { url: url.clone(), what },
+            false => {
+                let reason = crate::error_chain::chained(error);
+                QueueError::Refused { url: url.clone(), what, reason }
+            }
+        }
+    }
+}
+
+/// Makes a request, again and again for [`LONG_PATIENCE`] if the server does not reply: it may
+/// restart, or its disk be busy. The link of the connection, if there is one, knows whether the
+/// server refuses the request, which it does without a reply.
+///
+/// # Errors
+/// Those of the last request.
+pub(super) async fn patiently<T>(
+    mut link: Option<&mut Link>,
+    request: impl AsyncFn() -> Result<T, QueueError>,
+) -> Result<T, QueueError> {
+    let since = Instant::now();
+    loop {
+        let error = match request().await {
+            Err(error) if error.is_silence() => error,
+            result => return result,
+        };
+        let refusal = link.as_mut().and_then(|link| link.refusal());
+        match (error, refusal) {
+            (QueueError::NoReply { url, what }, Some(reason)) => {
+                return Err(QueueError::Refused { url, what, reason });
+            }
+            (error, _) if since.elapsed() >= LONG_PATIENCE => return Err(error),
+            _ => {}
         }
     }
 }

@@ -18,11 +18,11 @@ use results::workers::{WorkerMachine, WorkersFile};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{JoinError, JoinSet};
 
-use super::address::pause;
+use super::address::{patiently, pause};
 use super::blocks::{JobsOfMessage, MatchLengths, Messages};
 use super::calibration::Calibration;
 use super::checked::{Checked, Refused, checked};
-use super::error::is_no_stream;
+use super::error::{is_no_reply, is_no_stream};
 use super::link::Link;
 use super::prepared::{has_program, launched, program_hash};
 use super::replayed::Replayed;
@@ -205,10 +205,13 @@ impl Coordinator {
     /// # Errors
     /// If the server refuses. The failure of an earlier request, if there is one.
     pub fn close(self) -> Result<(), QueueError> {
-        let Self { runtime, queue } = self;
-        match queue.failure {
+        let Self { runtime, queue: Queue { server, context, mut link, run, failure, .. } } = self;
+        match failure {
             Some(failure) => Err(failure),
-            None => runtime.block_on(remove(&queue.server, &queue.context, &queue.run)),
+            None => {
+                let removed = async || remove(&server, &context, &run).await;
+                runtime.block_on(patiently(Some(&mut link), removed))
+            }
         }
     }
 
@@ -251,7 +254,8 @@ impl Queue {
         settings: &CoordinatorSettings,
     ) -> Result<Self, QueueError> {
         let RunName { name: run, earlier } = run;
-        let (context, link) = server.connect(&format!("gamemaster coordinator of {run}")).await?;
+        let name = format!("gamemaster coordinator of {run}");
+        let (context, mut link) = patiently(None, async || server.connect(&name).await).await?;
         let spec = &experiment.spec;
         let players: Vec<_> =
             spec.players.iter().map(|player| Arc::clone(&player.config)).collect();
@@ -303,14 +307,19 @@ impl Queue {
             },
         ];
         for stream in streams {
-            context.get_or_create_stream(stream).await.map_err(|error| refused(&error))?;
+            let made = async || {
+                let made = context.get_or_create_stream(stream.clone()).await;
+                made.map_err(|error| refused(&error))
+            };
+            patiently(Some(&mut link), made).await?;
         }
         if let Some(earlier) = earlier {
             // It may be gone already.
             let _ = remove(&server, &context, &earlier).await;
         }
         for (subject, what, payload) in rulesheets {
-            store(&server, &context, subject, &what, payload).await?;
+            let stored = async || store(&server, &context, &subject, &what, &payload).await;
+            patiently(Some(&mut link), stored).await?;
         }
         if spec.comparison.is_some() && !settings.mixed_versions {
             for (player, command) in launched(&players) {
@@ -319,7 +328,8 @@ impl Queue {
                     // Base and head are what they are here: workers with others play no match.
                     let subject = names::program(&run, &player.hash);
                     let hash = program_hash(&words)?.into_bytes();
-                    store(&server, &context, subject, "a hash", hash).await?;
+                    let stored = async || store(&server, &context, &subject, "a hash", &hash).await;
+                    patiently(Some(&mut link), stored).await?;
                 }
             }
         }
@@ -371,8 +381,11 @@ impl Queue {
     /// Reads the results that wait on the server, so that their blocks are not given out again.
     async fn read_waiting(&mut self) -> Result<(), QueueError> {
         let refused = self.server.refused("hand out results");
-        let stream = self.context.get_stream(names::results_stream(&self.run)).await;
-        let stream = stream.map_err(|error| refused(&error))?;
+        let found = async || {
+            let found = self.context.get_stream(names::results_stream(&self.run)).await;
+            found.map_err(|error| refused(&error))
+        };
+        let stream = patiently(Some(&mut self.link), found).await?;
         let state = &stream.cached_info().state;
         if state.messages == 0 {
             return Ok(());
@@ -381,8 +394,14 @@ impl Queue {
         let mut heard = Instant::now();
         // What does not come now comes later, and counts then.
         while self.read < self.waiting && heard.elapsed() < SEARCH_TIME {
-            let results = self.reader.read(&self.context, PATIENCE).await;
-            for result in results.map_err(|error| refused(&*error))? {
+            let results = match self.reader.read(&self.context, PATIENCE).await {
+                Ok(results) => results,
+                Err(error) => match refused(&*error) {
+                    QueueError::NoReply { .. } => continue,
+                    refused => return Err(refused),
+                },
+            };
+            for result in results {
                 heard = Instant::now();
                 self.read = self.read.max(result.sequence);
                 if let Some((block, _)) = names::of_result(&result.subject) {
@@ -531,7 +550,14 @@ impl Queue {
             let class = names::class(&given_out.tags);
             if !self.manifest.classes.contains_key(&class) {
                 let tags = given_out.tags.clone();
-                self.open_class(class, tags).await?;
+                match self.open_class(class, tags).await {
+                    // The server may restart, or be slow.
+                    Err(QueueError::NoReply { .. }) => {
+                        self.unpublished.extend(blocks);
+                        return Ok(());
+                    }
+                    opened => opened?,
+                }
             }
         }
         for &block in blocks {
@@ -601,17 +627,20 @@ impl Queue {
     async fn open_class(&mut self, class: String, tags: Vec<String>) -> Result<(), QueueError> {
         let config = consumer_config(&self.run, &class, self.manifest.ack_wait_ms);
         let stream = names::blocks_stream(&self.run);
-        let made = self.context.create_consumer_on_stream(config.clone(), &stream).await;
-        if made.is_err() {
+        let refused = self.server.refused("make a consumer");
+        let mut made = self.context.create_consumer_on_stream(config.clone(), &stream).await;
+        if made.as_ref().is_err_and(|error| !is_no_reply(error)) {
             // One of other settings: what it has given out is given out again.
             let _ = self.context.delete_consumer_from_stream(&class, &stream).await;
-            let made = self.context.create_consumer_on_stream(config, &stream).await;
-            let refused = self.server.refused("make a consumer");
-            made.map_err(|error| refused(&error))?;
+            made = self.context.create_consumer_on_stream(config, &stream).await;
         }
-        self.manifest.classes.insert(class, tags);
-        let (subject, payload) = (names::manifest(&self.run), encode(&self.manifest));
-        store(&self.server, &self.context, subject, SPEC, payload).await
+        made.map_err(|error| refused(&error))?;
+        let mut manifest = self.manifest.clone();
+        manifest.classes.insert(class, tags);
+        let subject = names::manifest(&self.run);
+        store(&self.server, &self.context, &subject, SPEC, &encode(&manifest)).await?;
+        self.manifest = manifest;
+        Ok(())
     }
 
     /// Takes in a result. Gives the block if it is to be given out again.

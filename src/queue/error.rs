@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::context::{
-    GetStreamError, GetStreamErrorKind, RequestError, RequestErrorKind,
+    CreateStreamError, CreateStreamErrorKind, GetStreamError, GetStreamErrorKind, PublishError,
+    PublishErrorKind, RequestError, RequestErrorKind,
 };
+use async_nats::jetstream::stream::{ConsumerError, ConsumerErrorKind};
 
 /// Why the queue cannot be used, or no longer.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +49,8 @@ pub enum QueueError {
         url: String,
         /// Why.
         reason: String,
+        /// Whether that is since no reply came in time.
+        is_silent: bool,
     },
     /// The server keeps no streams.
     #[error("the NATS server at {url} runs without JetStream; start it with `nats-server -js`")]
@@ -63,6 +67,17 @@ pub enum QueueError {
         what: &'static str,
         /// Why.
         reason: String,
+    },
+    /// The server does not reply.
+    #[error(
+        "the NATS server at {url} did not reply to the request to {what}; it may be overloaded, or may \
+         not permit the request"
+    )]
+    NoReply {
+        /// The address, without a password.
+        url: String,
+        /// What was requested.
+        what: &'static str,
     },
     /// A message is larger than the server accepts.
     #[error(
@@ -134,6 +149,11 @@ pub enum QueueError {
 }
 
 impl QueueError {
+    /// Whether no reply came in time, so that another attempt may succeed.
+    pub(super) fn is_silence(&self) -> bool {
+        matches!(self, Self::NoReply { .. } | Self::Connect { is_silent: true, .. })
+    }
+
     /// Whether a coordinator that begins with it has requested nothing of the server.
     #[must_use]
     pub fn is_before_all_requests(&self) -> bool {
@@ -146,6 +166,20 @@ impl QueueError {
                 | Self::RemotePlayer { .. }
         )
     }
+}
+
+/// Whether a request failed since no reply came in time.
+pub(super) fn is_no_reply(error: &(dyn std::error::Error + 'static)) -> bool {
+    std::iter::successors(Some(error), |error| error.source()).any(|error| {
+        let request = error.downcast_ref::<RequestError>();
+        let stream = error.downcast_ref::<CreateStreamError>();
+        let publish = error.downcast_ref::<PublishError>();
+        let consumer = error.downcast_ref::<ConsumerError>();
+        request.is_some_and(|error| error.kind() == RequestErrorKind::TimedOut)
+            || stream.is_some_and(|error| error.kind() == CreateStreamErrorKind::TimedOut)
+            || publish.is_some_and(|error| error.kind() == PublishErrorKind::TimedOut)
+            || consumer.is_some_and(|error| error.kind() == ConsumerErrorKind::TimedOut)
+    })
 }
 
 /// Whether a request failed since the server has no such stream.

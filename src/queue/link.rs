@@ -65,6 +65,14 @@ impl Link {
         None
     }
 
+    /// Why the server refuses something, if that is news.
+    pub(super) fn refusal(&mut self) -> Option<String> {
+        std::iter::from_fn(|| self.news()).find_map(|notice| match notice {
+            Notice::ServerRefuses { reason, .. } => Some(reason),
+            _ => None,
+        })
+    }
+
     /// Whether the connection was there when news were read.
     pub(super) fn is_up(&self) -> bool {
         self.is_up

@@ -20,13 +20,14 @@ pub(super) fn check_size(context: &Context, what: &str, payload: &[u8]) -> Resul
 pub(super) async fn store(
     server: &Server,
     context: &Context,
-    subject: String,
+    subject: &str,
     what: &str,
-    payload: Vec<u8>,
+    payload: &[u8],
 ) -> Result<(), QueueError> {
-    check_size(context, what, &payload)?;
+    check_size(context, what, payload)?;
     let refused = server.refused("store the spec and the rulesheets");
-    let stored = context.publish(subject, payload.into()).await.map_err(|error| refused(&error))?;
+    let stored = context.publish(subject.to_owned(), payload.to_vec().into()).await;
+    let stored = stored.map_err(|error| refused(&error))?;
     stored.await.map_err(|error| refused(&error))?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::nats::{NatsServer, WorkerProcess, check_same};
+use crate::nats::{CoordinatorProcess, NatsServer, WorkerProcess, check_same};
 use crate::workspace::{Ran, Workspace, tables};
 
 const SUITE: &str = r#"
@@ -89,12 +89,12 @@ fn programs_are_those_that_the_coordinator_has() {
         "--queue",
         &url,
     ];
-    let coordinator = workspace.spawn(&arguments);
+    let coordinator = CoordinatorProcess::start(&workspace, &arguments);
     old.wait_for("the program of player head differs from that of the coordinator");
     let same = Workspace::new();
     same.write("player.sh", &script("new"));
     let _new = WorkerProcess::start_in(same, &server, "new", &folder);
-    let ran = Ran(coordinator.wait_with_output().unwrap()).code(0);
+    let ran = coordinator.ran().code(0);
     let found: serde_json::Value = serde_json::from_str(&ran.stdout()).unwrap();
     assert_eq!(found["faults"]["head"]["n_faulty"], 0, "{found}");
     assert!(!workspace.read("out/journal.jsonl").contains("\"worker\":\"old\""));

@@ -2,13 +2,14 @@
 //! twice.
 
 use std::io::{BufRead as _, BufReader};
-use std::process::Child;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 
-use crate::nats::{NatsServer, WorkerProcess, check_same, coordinate, reference};
-use crate::workspace::{Ran, Workspace};
+use crate::nats::{
+    CoordinatorProcess, NatsServer, WorkerProcess, check_same, coordinate, reference, wait_until,
+};
+use crate::workspace::Workspace;
 
 /// 300 blocks of 2 matches, which take long enough for workers to come and go.
 const SPEC: &str = r#"
@@ -34,10 +35,10 @@ fn n_matches(workspace: &Workspace) -> usize {
 }
 
 /// Waits until `n` matches are in the journal, or the coordinator has ended.
-fn wait_for(workspace: &Workspace, coordinator: &mut Child, n: usize) {
-    while n_matches(workspace) < n && coordinator.try_wait().unwrap().is_none() {
-        std::thread::sleep(Duration::from_millis(2));
-    }
+fn wait_for(workspace: &Workspace, coordinator: &mut CoordinatorProcess, n: usize) {
+    wait_until(&format!("{n} matches are in the journal"), || {
+        (n_matches(workspace) >= n || coordinator.has_ended()).then_some(())
+    });
 }
 
 #[test]
@@ -50,16 +51,15 @@ fn kills_of_workers_coordinator_and_server_lose_nothing_and_count_nothing_twice(
         WorkerProcess::start(server, &format!("w{index}"), &["--jobs", "2"])
     };
     let mut workers: Vec<_> = (0..3).map(|index| start(&server, index)).collect();
-    let mut coordinator = workspace.spawn(&coordinate(&url, &[]));
+    let mut coordinator = CoordinatorProcess::start(&workspace, &coordinate(&url, &[]));
     let mut n_killed = 0;
     for (round, n) in (1..12).map(|twelfth| (twelfth, twelfth * N_MATCHES / 12)) {
         wait_for(&workspace, &mut coordinator, n);
         match round {
             4 => server.kill_and_restart(),
             8 => {
-                coordinator.kill().unwrap();
-                n_killed += u32::from(coordinator.wait().unwrap().code().is_none());
-                coordinator = workspace.spawn(&coordinate(&url, &[]));
+                n_killed += u32::from(coordinator.kill());
+                coordinator = CoordinatorProcess::start(&workspace, &coordinate(&url, &[]));
             }
             _ => {
                 let index = round % workers.len();
@@ -68,7 +68,7 @@ fn kills_of_workers_coordinator_and_server_lose_nothing_and_count_nothing_twice(
             }
         }
     }
-    Ran(coordinator.wait_with_output().unwrap()).code(0);
+    coordinator.ran().code(0);
     assert_eq!(n_killed, 1, "the coordinator was killed while it ran");
     check_same(&workspace, &expected);
     let journal = workspace.read("out/journal.jsonl");
@@ -86,11 +86,11 @@ fn coordinator_and_worker_can_be_stopped_while_the_server_is_away() {
     let url = server.url();
     let mut worker = WorkerProcess::start(&server, "w", &["--jobs", "2"]);
     let with_password = url.replace("nats://", "nats://me:secret@");
-    let mut coordinator = workspace.spawn(&coordinate(&with_password, &[]));
+    let mut coordinator = CoordinatorProcess::start(&workspace, &coordinate(&with_password, &[]));
     wait_for(&workspace, &mut coordinator, 10);
     server.kill();
-    kill_process(Pid::from_child(&coordinator), Signal::TERM).unwrap();
-    let ran = Ran(coordinator.wait_with_output().unwrap()).code(130);
+    coordinator.signal(Signal::TERM);
+    let ran = coordinator.ran().code(130);
     // What the command needs and is not printed is named.
     assert!(ran.stderr().contains("--queue 'nats://USER:PASSWORD@"), "{}", ran.stderr());
     assert!(ran.stderr().contains("Interrupted. To resume:\n  gamemaster run"), "{}", ran.stderr());
@@ -111,9 +111,9 @@ fn a_lost_connection_is_one_line_and_so_is_its_return() {
     let workspace = Workspace::with_spec(&spec);
     let url = server.url();
     let mut worker = WorkerProcess::start(&server, "w", &[]);
-    let mut coordinator = workspace.spawn(&coordinate(&url, &[]));
+    let mut coordinator = CoordinatorProcess::start(&workspace, &coordinate(&url, &[]));
     worker.wait_for("joined");
-    let mut said = BufReader::new(coordinator.stderr.take().unwrap()).lines();
+    let mut said = BufReader::new(coordinator.stderr()).lines();
     let mut next = |text: &str| said.find(|line| line.as_ref().unwrap().contains(text)).unwrap();
     let (lost, back) = ("is lost; trying to connect again", "connected to the NATS server");
     server.kill();
@@ -124,8 +124,24 @@ fn a_lost_connection_is_one_line_and_so_is_its_return() {
     worker.wait_for(back);
     let _later = WorkerProcess::start(&server, "later", &["--tags", "later"]);
     let rest: Vec<String> = said.map(Result::unwrap).collect();
-    Ran(coordinator.wait_with_output().unwrap()).code(0);
+    coordinator.ran().code(0);
     assert!(!rest.iter().any(|line| line.contains(lost) || line.contains(back)), "{rest:?}");
     let log = worker.log();
     assert_eq!((log.matches(lost).count(), log.matches(back).count()), (1, 1), "{log}");
+}
+
+/// A server that stalls while a coordinator begins, as when its disk is busy, ends no run, nor
+/// one that does so at its end.
+#[test]
+fn a_server_that_is_slow_at_times_ends_no_run() {
+    let Some(server) = NatsServer::start() else { return };
+    let workspace = Workspace::with_spec(crate::nats::SPEC);
+    let url = server.url();
+    let worker = WorkerProcess::start(&server, "w", &[]);
+    let coordinator = CoordinatorProcess::start(&workspace, &coordinate(&url, &[]));
+    // A request is given up after 5 s.
+    server.stall(Duration::from_secs(7));
+    coordinator.ran().code(0);
+    drop(worker);
+    check_same(&workspace, &reference(crate::nats::SPEC));
 }

@@ -3,10 +3,16 @@
 use std::io::Write as _;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::workspace::{Ran, Workspace};
+
+/// What takes longer does not come: a test that waits for it fails, and does not hang.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A run of two blocks that takes no time.
 pub(crate) const SPEC: &str = r#"
@@ -19,6 +25,23 @@ kind = "random"
 [[players]]
 kind = "legal"
 "#;
+
+/// Looks until there is something to be found. Panics if there is nothing for too long.
+pub(crate) fn wait_until<T>(what: &str, mut find: impl FnMut() -> Option<T>) -> T {
+    in_runtime(wait_async(what, async || find()))
+}
+
+/// [`wait_until`] for what a client of the test's own looks for.
+pub(crate) async fn wait_async<T>(what: &str, mut find: impl AsyncFnMut() -> Option<T>) -> T {
+    let since = Instant::now();
+    loop {
+        if let Some(found) = find().await {
+            return found;
+        }
+        assert!(since.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
 
 /// Runs a client of the test's own.
 pub(crate) fn in_runtime<T>(future: impl Future<Output = T>) -> T {
@@ -97,11 +120,18 @@ impl NatsServer {
         self.process.wait().unwrap();
     }
 
+    /// Stops it for this time: it accepts connections, and replies to nothing.
+    pub(crate) fn stall(&self, time: Duration) {
+        let pid = Pid::from_child(&self.process);
+        kill_process(pid, Signal::STOP).unwrap();
+        std::thread::sleep(time);
+        kill_process(pid, Signal::CONT).unwrap();
+    }
+
     /// Waits until it accepts connections.
     fn wait(&self) {
-        while TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_err() {
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        let address = (Ipv4Addr::LOCALHOST, self.port);
+        wait_until("the server accepts connections", || TcpStream::connect(address).ok());
     }
 }
 
@@ -152,7 +182,6 @@ impl WorkerProcess {
 
     /// Asks it to leave, and waits until it has.
     pub(crate) fn drain(&mut self) {
-        use rustix::process::{Pid, Signal, kill_process};
         kill_process(Pid::from_child(&self.process), Signal::TERM).unwrap();
         assert_eq!(self.process.wait().unwrap().code(), Some(0), "{}", self.log());
     }
@@ -169,10 +198,12 @@ impl WorkerProcess {
 
     /// Waits until it has printed this.
     pub(crate) fn wait_for(&mut self, text: &str) {
-        while !self.log().contains(text) {
-            assert!(self.process.try_wait().unwrap().is_none(), "it ended: {}", self.log());
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        wait_until(&format!("the worker prints {text}"), || {
+            let is_there = self.log().contains(text);
+            let has_ended = self.process.try_wait().unwrap().is_some();
+            assert!(is_there || !has_ended, "it ended: {}", self.log());
+            is_there.then_some(())
+        });
     }
 }
 
@@ -180,6 +211,75 @@ impl Drop for WorkerProcess {
     fn drop(&mut self) {
         if self.process.try_wait().unwrap().is_none() {
             self.kill();
+        }
+    }
+}
+
+/// A coordinator that is killed with the test.
+pub(crate) struct CoordinatorProcess(Option<Child>);
+
+impl CoordinatorProcess {
+    /// Starts it with these arguments.
+    pub(crate) fn start(workspace: &Workspace, arguments: &[&str]) -> Self {
+        Self(Some(workspace.spawn(arguments)))
+    }
+
+    fn child(&mut self) -> &mut Child {
+        self.0.as_mut().unwrap()
+    }
+
+    /// What it prints to the standard error from now on.
+    pub(crate) fn stderr(&mut self) -> ChildStderr {
+        self.child().stderr.take().unwrap()
+    }
+
+    pub(crate) fn signal(&mut self, signal: Signal) {
+        kill_process(Pid::from_child(self.child()), signal).unwrap();
+    }
+
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child().try_wait().unwrap().is_some()
+    }
+
+    /// Panics with what it has printed if it has ended.
+    pub(crate) fn check(&mut self) {
+        if self.has_ended() {
+            let Ran(output) = self.end();
+            panic!("the coordinator ended: {output:?}");
+        }
+    }
+
+    /// Kills it; says whether it was running.
+    pub(crate) fn kill(mut self) -> bool {
+        self.child().kill().unwrap();
+        self.child().wait().unwrap().code().is_none()
+    }
+
+    /// Waits until it has ended.
+    pub(crate) fn ran(mut self) -> Ran {
+        self.end()
+    }
+
+    fn end(&mut self) -> Ran {
+        let process = self.0.take().unwrap();
+        let pid = Pid::from_child(&process);
+        let (ended, has_ended) = channel::<()>();
+        std::thread::spawn(move || {
+            if has_ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                kill_process(pid, Signal::KILL).unwrap();
+            }
+        });
+        let output = process.wait_with_output().unwrap();
+        drop(ended);
+        Ran(output)
+    }
+}
+
+impl Drop for CoordinatorProcess {
+    fn drop(&mut self) {
+        if let Some(mut process) = self.0.take() {
+            process.kill().unwrap();
+            process.wait().unwrap();
         }
     }
 }

@@ -1,7 +1,10 @@
 //! Players that workers launch, and workers that leave.
 
-use crate::nats::{NatsServer, WorkerProcess, check_same, coordinate, reference, run};
-use crate::workspace::{Ran, Workspace};
+use crate::nats::{
+    CoordinatorProcess, NatsServer, WorkerProcess, check_same, coordinate, reference, run,
+    wait_until,
+};
+use crate::workspace::Workspace;
 
 /// Launches `gamemaster serve` as a player.
 fn spec() -> String {
@@ -27,17 +30,18 @@ fn programs_are_launched_only_where_that_is_allowed() {
     let Some(server) = NatsServer::start() else { return };
     let workspace = Workspace::with_spec(&spec());
     let url = server.url();
-    let coordinator = workspace.spawn(&coordinate(&url, &[]));
+    let mut coordinator = CoordinatorProcess::start(&workspace, &coordinate(&url, &[]));
     let mut careful = WorkerProcess::start(&server, "careful", &[]);
     careful.wait_for("start the worker with --players-dir");
     // The coordinator and the status say it, too.
     let reason = "does not play this run: player served has a command; start the worker with \
                   --players-dir to launch players";
-    while !workspace.run(&["queue", "status", &url]).code(0).stdout().contains(reason) {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+    wait_until("the status says why", || {
+        coordinator.check();
+        workspace.run(&["queue", "status", &url]).code(0).stdout().contains(reason).then_some(())
+    });
     let _open = WorkerProcess::start(&server, "open", &["--players-dir", "."]);
-    let said = Ran(coordinator.wait_with_output().unwrap()).code(0).stderr();
+    let said = coordinator.ran().code(0).stderr();
     assert_eq!(said.matches(&format!("worker careful {reason}\n")).count(), 1, "{said}");
     check_same(&workspace, &reference(&spec()));
     assert!(!workspace.read("out/journal.jsonl").contains("careful"));
@@ -58,11 +62,11 @@ kind = "mcts"
     let mut first = WorkerProcess::start(&server, "first", &["--jobs", "1"]);
     let workspace = Workspace::with_spec(SPEC);
     let url = server.url();
-    let coordinator = workspace.spawn(&coordinate(&url, &["--quiet"]));
+    let coordinator = CoordinatorProcess::start(&workspace, &coordinate(&url, &["--quiet"]));
     first.wait_for("joined");
     first.drain();
     let _second = WorkerProcess::start(&server, "second", &["--jobs", "1"]);
-    Ran(coordinator.wait_with_output().unwrap()).code(0);
+    coordinator.ran().code(0);
     check_same(&workspace, &reference(SPEC));
 }
 

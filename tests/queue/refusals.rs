@@ -1,31 +1,29 @@
 //! Wrong results do not count, and an error says why.
 
-use std::process::Stdio;
-use std::time::Duration;
-
 use async_nats::jetstream::{self, Context};
 
 use crate::nats::{
-    NatsServer, SPEC, WorkerProcess, all_of_a_run, check_same, coordinate, in_runtime, reference,
-    run,
+    CoordinatorProcess, NatsServer, SPEC, WorkerProcess, all_of_a_run, check_same, coordinate,
+    in_runtime, reference, run, wait_async,
 };
-use crate::workspace::{Ran, Workspace};
+use crate::workspace::Workspace;
 
 /// Plain messages begin with this letter.
 const PLAIN: &str = "j";
 
 /// Waits until both blocks of the run are on the server; gives its name there.
-async fn wait_for_blocks(context: &Context, workspace: &Workspace) -> String {
-    loop {
-        if let Ok(run) = std::fs::read_to_string(workspace.path("out/queue.txt")) {
-            let run = run.trim().to_owned();
-            let stream = context.get_stream(format!("gamemaster-blocks-{run}")).await;
-            if stream.is_ok_and(|stream| stream.cached_info().state.messages == 2) {
-                return run;
-            }
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+async fn wait_for_blocks(
+    context: &Context,
+    workspace: &Workspace,
+    coordinator: &mut CoordinatorProcess,
+) -> String {
+    wait_async("both blocks are on the server", async || {
+        coordinator.check();
+        let run = std::fs::read_to_string(workspace.path("out/queue.txt")).ok()?.trim().to_owned();
+        let stream = context.get_stream(format!("gamemaster-blocks-{run}")).await.ok()?;
+        (stream.cached_info().state.messages == 2).then_some(run)
+    })
+    .await
 }
 
 /// The results of block 0 as another run of the same spec has them, changed by `change`,
@@ -43,16 +41,15 @@ fn check_refused(change: impl FnOnce(&str) -> String, expected: &str) {
     let hostile = change(&honest);
     let workspace = Workspace::with_spec(SPEC);
     let url = server.url();
-    let mut command = workspace.command(&coordinate(&url, &[]));
-    let coordinator = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut coordinator = CoordinatorProcess::start(&workspace, &coordinate(&url, &[]));
     in_runtime(async {
         let context = jetstream::new(async_nats::connect(&url).await.unwrap());
-        let run = wait_for_blocks(&context, &workspace).await;
+        let run = wait_for_blocks(&context, &workspace, &mut coordinator).await;
         let subject = format!("gamemaster.result.{run}.0.0");
         context.publish(subject, hostile.into()).await.unwrap().await.unwrap();
     });
     let _worker = WorkerProcess::start(&server, "honest", &[]);
-    let ran = Ran(coordinator.wait_with_output().unwrap()).code(0);
+    let ran = coordinator.ran().code(0);
     let errors = ran.stderr();
     match expected {
         "" => assert!(!errors.contains("refused"), "{errors}"),

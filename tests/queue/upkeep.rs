@@ -4,8 +4,11 @@ use std::io::{BufRead as _, BufReader};
 
 use async_nats::jetstream;
 
-use crate::nats::{NatsServer, WorkerProcess, check_same, coordinate, in_runtime, reference, run};
-use crate::workspace::{Ran, Workspace};
+use crate::nats::{
+    CoordinatorProcess, NatsServer, WorkerProcess, check_same, coordinate, in_runtime, reference,
+    run, wait_until,
+};
+use crate::workspace::Workspace;
 
 const SPEC: &str = r#"
 name = "upkeep"
@@ -25,16 +28,12 @@ fn status_when(
     url: &str,
     is_wanted: impl Fn(&serde_json::Value) -> bool,
 ) -> (String, serde_json::Value) {
-    loop {
+    wait_until("the status is as wanted", || {
         let ran = workspace.run(&["queue", "status", url, "--json"]).code(0);
         let status: serde_json::Value = serde_json::from_str(&ran.stdout()).unwrap();
-        if let Some((name, run)) = status["runs"].as_object().unwrap().iter().next()
-            && is_wanted(run)
-        {
-            return (name.clone(), run.clone());
-        }
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
+        let (name, run) = status["runs"].as_object().unwrap().iter().next()?;
+        is_wanted(run).then(|| (name.clone(), run.clone()))
+    })
 }
 
 #[test]
@@ -44,7 +43,7 @@ fn tags_match_blocks_to_workers_and_the_queue_can_be_looked_after() {
     let workspace = Workspace::with_spec(SPEC);
     let ran = workspace.run(&["queue", "status", &url]).code(0);
     assert_eq!(ran.stdout(), "The queue has no run\n");
-    let mut coordinator = workspace.spawn(&coordinate(&url, &[]));
+    let mut coordinator = CoordinatorProcess::start(&workspace, &coordinate(&url, &[]));
     let mut small = WorkerProcess::start(&server, "small", &[]);
     small.wait_for("joined");
     // The worker lacks a tag, and takes nothing.
@@ -56,7 +55,7 @@ fn tags_match_blocks_to_workers_and_the_queue_can_be_looked_after() {
     let text = workspace.run(&["queue", "status", &url]).code(0).stdout();
     assert!(text.contains("20 messages waiting, 0 in play") && text.contains("small"), "{text}");
     // The coordinator names what is missing.
-    let mut lines = BufReader::new(coordinator.stderr.take().unwrap()).lines();
+    let mut lines = BufReader::new(coordinator.stderr()).lines();
     let said = lines.find(|line| line.as_ref().unwrap().contains("waiting: "));
     let said = said.expect("the coordinator waits for a worker").unwrap();
     assert!(
@@ -64,7 +63,7 @@ fn tags_match_blocks_to_workers_and_the_queue_can_be_looked_after() {
         "{said}"
     );
     let mut big = WorkerProcess::start(&server, "big", &["--tags", "big,other"]);
-    Ran(coordinator.wait_with_output().unwrap()).code(0);
+    coordinator.ran().code(0);
     check_same(&workspace, &reference(SPEC));
     assert!(!workspace.read("out/journal.jsonl").contains("small"));
     let text = workspace.run(&["queue", "status", &url]).code(0).stdout();
@@ -88,7 +87,7 @@ fn a_run_that_is_purged_ends_its_coordinator() {
     let Some(server) = NatsServer::start() else { return };
     let url = server.url();
     let workspace = Workspace::with_spec(SPEC);
-    let coordinator = workspace.spawn(&coordinate(&url, &[]));
+    let coordinator = CoordinatorProcess::start(&workspace, &coordinate(&url, &[]));
     let mut worker = WorkerProcess::start(&server, "small", &[]);
     worker.wait_for("joined");
     let (name, _) = status_when(&workspace, &url, |run| run["n_waiting"] == 20);
@@ -96,7 +95,7 @@ fn a_run_that_is_purged_ends_its_coordinator() {
     assert!(ran.stderr().contains("there is no run `other`"), "{}", ran.stderr());
     let ran = workspace.run(&["queue", "purge", &url, &name]).code(0);
     assert!(ran.stdout().starts_with("Removed 1 run\n"), "{}", ran.stdout());
-    let ran = Ran(coordinator.wait_with_output().unwrap()).code(1);
+    let ran = coordinator.ran().code(1);
     assert!(ran.stderr().contains("was removed from the queue"), "{}", ran.stderr());
     // Nor does a worker that has not noticed leave anything on the server.
     worker.wait_for("over, 0 blocks played here");
@@ -114,20 +113,19 @@ fn results_that_wait_count_without_another_match() {
     let url = server.url();
     let spec = SPEC.replace("blocks = 20", "blocks = 2") + "[[players]]\nkind = \"alpha_beta\"\n";
     let workspace = Workspace::with_spec(&spec);
-    let mut killed = workspace.spawn(&coordinate(&url, &[]));
+    let killed = CoordinatorProcess::start(&workspace, &coordinate(&url, &[]));
     status_when(&workspace, &url, |run| run["n_waiting"] == 6);
-    killed.kill().unwrap();
-    killed.wait().unwrap();
+    killed.kill();
     // The worker plays the blocks without the player that has a tag.
     let mut small = WorkerProcess::start(&server, "small", &[]);
     let is_played = |run: &serde_json::Value| run["n_unread"] == 2 && run["n_in_play"] == 0;
     status_when(&workspace, &url, is_played);
     small.drain();
-    let coordinator = workspace.spawn(&coordinate(&url, &[]));
+    let coordinator = CoordinatorProcess::start(&workspace, &coordinate(&url, &[]));
     let (_, status) = status_when(&workspace, &url, |run| run["n_unread"] == 0);
     assert_eq!(status["n_waiting"], 4, "{status}");
     let _big = WorkerProcess::start(&server, "big", &["--tags", "big"]);
-    Ran(coordinator.wait_with_output().unwrap()).code(0);
+    coordinator.ran().code(0);
     check_same(&workspace, &reference(&spec));
 }
 

@@ -6,37 +6,43 @@ use std::time::Duration;
 use async_nats::jetstream::consumer::{AckPolicy, push};
 use async_nats::jetstream::{self, Context};
 use futures_util::StreamExt as _;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 
-use crate::nats::{NatsServer, SPEC, WorkerProcess, check_same, coordinate, in_runtime, reference};
-use crate::workspace::{Ran, Workspace};
+use crate::nats::{
+    CoordinatorProcess, NatsServer, SPEC, WorkerProcess, check_same, coordinate, in_runtime,
+    reference, wait_async,
+};
+use crate::workspace::Workspace;
 
 async fn connected(server: &NatsServer) -> Context {
     jetstream::new(async_nats::connect(server.url()).await.unwrap())
 }
 
 /// The message that makes a run known, as text after its first letter, and its subject.
-async fn manifest(context: &Context, workspace: &Workspace) -> (String, String) {
-    let stream = loop {
-        if let Ok(stream) = context.get_stream("gamemaster-runs").await {
-            break stream;
-        }
-        tokio::task::yield_now().await;
-    };
-    loop {
-        let run = std::fs::read_to_string(workspace.path("out/queue.txt")).unwrap_or_default();
+async fn manifest(
+    context: &Context,
+    workspace: &Workspace,
+    coordinator: &mut CoordinatorProcess,
+) -> (String, String) {
+    wait_async("the run is known", async || {
+        coordinator.check();
+        let run = std::fs::read_to_string(workspace.path("out/queue.txt")).ok()?;
         let subject = format!("gamemaster.run.{}", run.trim());
-        if let Ok(message) = stream.get_last_raw_message_by_subject(&subject).await {
-            let text = String::from_utf8(message.payload.to_vec()).unwrap();
-            return (subject, text.strip_prefix('j').unwrap().to_owned());
-        }
-        tokio::task::yield_now().await;
-    }
+        let stream = context.get_stream("gamemaster-runs").await.ok()?;
+        let message = stream.get_last_raw_message_by_subject(&subject).await.ok()?;
+        let text = String::from_utf8(message.payload.to_vec()).unwrap();
+        Some((subject, text.strip_prefix('j').unwrap().to_owned()))
+    })
+    .await
 }
 
 /// The name of the run on the server.
-async fn run_name(context: &Context, workspace: &Workspace) -> String {
-    let (subject, _) = manifest(context, workspace).await;
+async fn run_name(
+    context: &Context,
+    workspace: &Workspace,
+    coordinator: &mut CoordinatorProcess,
+) -> String {
+    let (subject, _) = manifest(context, workspace, coordinator).await;
     subject.strip_prefix("gamemaster.run.").unwrap().to_owned()
 }
 
@@ -47,10 +53,10 @@ fn mixed_versions_play_only_where_that_is_allowed() {
     let Some(server) = NatsServer::start() else { return };
     let workspace = Workspace::with_spec(SPEC);
     let url = server.url();
-    let coordinator = workspace.spawn(&coordinate(&url, &[]));
+    let mut coordinator = CoordinatorProcess::start(&workspace, &coordinate(&url, &[]));
     let (subject, honest) = in_runtime(async {
         let context = connected(&server).await;
-        manifest(&context, &workspace).await
+        manifest(&context, &workspace, &mut coordinator).await
     });
     let publish = |change: &dyn Fn(&mut serde_json::Value)| {
         let mut manifest: serde_json::Value = serde_json::from_str(&honest).unwrap();
@@ -77,7 +83,7 @@ fn mixed_versions_play_only_where_that_is_allowed() {
         manifest["mixed_versions"] = true.into();
     });
     worker.wait_for("joined");
-    Ran(coordinator.wait_with_output().unwrap()).code(0);
+    coordinator.ran().code(0);
     check_same(&workspace, &reference(SPEC));
 }
 
@@ -87,10 +93,10 @@ fn a_stuck_consumer_is_replaced() {
     let Some(server) = NatsServer::start() else { return };
     let workspace = Workspace::with_spec(SPEC);
     let url = server.url();
-    let coordinator = workspace.spawn(&coordinate(&url, &[]));
+    let mut coordinator = CoordinatorProcess::start(&workspace, &coordinate(&url, &[]));
     in_runtime(async {
         let context = connected(&server).await;
-        let run = run_name(&context, &workspace).await;
+        let run = run_name(&context, &workspace, &mut coordinator).await;
         let stream = format!("gamemaster-blocks-{run}");
         context.delete_consumer_from_stream("any", &stream).await.unwrap();
         let stuck = push::Config {
@@ -103,7 +109,7 @@ fn a_stuck_consumer_is_replaced() {
         context.create_consumer_on_stream(stuck, stream).await.unwrap();
     });
     let _worker = WorkerProcess::start(&server, "w", &[]);
-    Ran(coordinator.wait_with_output().unwrap()).code(0);
+    coordinator.ran().code(0);
     check_same(&workspace, &reference(SPEC));
 }
 
@@ -114,26 +120,24 @@ fn a_coordinator_reads_on_after_its_consumer_is_dropped() {
     let Some(server) = NatsServer::start() else { return };
     let workspace = Workspace::with_spec(SPEC);
     let url = server.url();
-    let coordinator = workspace.spawn(&coordinate(&url, &[]));
-    let pid = Pid::from_child(&coordinator);
+    let mut coordinator = CoordinatorProcess::start(&workspace, &coordinate(&url, &[]));
     in_runtime(async {
         let context = connected(&server).await;
-        let run = run_name(&context, &workspace).await;
+        let run = run_name(&context, &workspace, &mut coordinator).await;
         let stream = context.get_stream(format!("gamemaster-results-{run}")).await.unwrap();
-        let name = loop {
-            if let Some(name) = stream.consumer_names().next().await {
-                break name.unwrap();
-            }
-            tokio::task::yield_now().await;
-        };
+        let name = wait_async("the coordinator reads results", async || {
+            coordinator.check();
+            stream.consumer_names().next().await?.ok()
+        })
+        .await;
         // The server reports a deleted consumer to pending requests only, so wait until the
         // coordinator's request has expired.
-        kill_process(pid, Signal::STOP).unwrap();
+        coordinator.signal(Signal::STOP);
         tokio::time::sleep(Duration::from_secs(4)).await;
         stream.delete_consumer(&name).await.unwrap();
-        kill_process(pid, Signal::CONT).unwrap();
+        coordinator.signal(Signal::CONT);
     });
     let _worker = WorkerProcess::start(&server, "w", &[]);
-    Ran(coordinator.wait_with_output().unwrap()).code(0);
+    coordinator.ran().code(0);
     check_same(&workspace, &reference(SPEC));
 }
