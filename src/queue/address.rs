@@ -59,6 +59,14 @@ impl Server {
         format!("{}://{}:{}", self.address.scheme(), self.address.host(), self.address.port())
     }
 
+    /// [Connects](Self::connect), if need be to a server that is slow to reply.
+    pub(super) async fn connect_patiently(
+        &self,
+        name: &str,
+    ) -> Result<(Context, Link), QueueError> {
+        patiently(None, async || self.connect(name).await).await
+    }
+
     /// Connects once. The link knows when that connection is lost and made again.
     pub(super) async fn connect(&self, name: &str) -> Result<(Context, Link), QueueError> {
         let (link, sender) = Link::new(self.url());

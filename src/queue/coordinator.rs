@@ -255,7 +255,7 @@ impl Queue {
     ) -> Result<Self, QueueError> {
         let RunName { name: run, earlier } = run;
         let name = format!("gamemaster coordinator of {run}");
-        let (context, mut link) = patiently(None, async || server.connect(&name).await).await?;
+        let (context, mut link) = server.connect_patiently(&name).await?;
         let spec = &experiment.spec;
         let players: Vec<_> =
             spec.players.iter().map(|player| Arc::clone(&player.config)).collect();

@@ -85,7 +85,7 @@ pub struct WorkerStatus {
 /// If it cannot be reached, or refuses a request.
 pub fn status(server: &Server) -> Result<QueueStatus, QueueError> {
     Builder::new_current_thread().enable_all().build()?.block_on(async {
-        let (context, _) = server.connect("gamemaster queue status").await?;
+        let (context, _) = server.connect_patiently("gamemaster queue status").await?;
         let mut found = QueueStatus { runs: BTreeMap::new(), idle: vec![] };
         for run in runs(server, &context).await? {
             let status = run_status(server, &context, &run).await?;
@@ -155,7 +155,7 @@ async fn ask(
 /// If the server cannot be reached.
 pub fn drain(server: &Server) -> Result<usize, QueueError> {
     Builder::new_current_thread().enable_all().build()?.block_on(async {
-        let (context, _) = server.connect("gamemaster queue drain").await?;
+        let (context, _) = server.connect_patiently("gamemaster queue drain").await?;
         Ok(ask(server, &context, names::DRAIN).await?.len())
     })
 }
@@ -167,7 +167,7 @@ pub fn drain(server: &Server) -> Result<usize, QueueError> {
 /// If the server cannot be reached or refuses, or there is no run with one of the names.
 pub fn purge(server: &Server, named: &[String]) -> Result<Vec<String>, QueueError> {
     Builder::new_current_thread().enable_all().build()?.block_on(async {
-        let (context, _) = server.connect("gamemaster queue purge").await?;
+        let (context, _) = server.connect_patiently("gamemaster queue purge").await?;
         let there = runs(server, &context).await?;
         if let Some(run) = named.iter().find(|run| !there.contains(run)) {
             return Err(QueueError::NoSuchRun { run: run.clone(), url: server.url() });

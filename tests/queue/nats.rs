@@ -7,6 +7,7 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use async_nats::jetstream::{self, Context};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::workspace::{Ran, Workspace};
@@ -41,6 +42,12 @@ pub(crate) async fn wait_async<T>(what: &str, mut find: impl AsyncFnMut() -> Opt
         assert!(since.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
+}
+
+/// A client of the test's own.
+pub(crate) async fn client(url: &str) -> Context {
+    let client = wait_async("connected", async || async_nats::connect(url).await.ok()).await;
+    jetstream::new(client)
 }
 
 /// Runs a client of the test's own.

@@ -1,10 +1,10 @@
 //! Wrong results do not count, and an error says why.
 
-use async_nats::jetstream::{self, Context};
+use async_nats::jetstream::Context;
 
 use crate::nats::{
-    CoordinatorProcess, NatsServer, SPEC, WorkerProcess, all_of_a_run, check_same, coordinate,
-    in_runtime, reference, run, wait_async,
+    CoordinatorProcess, NatsServer, SPEC, WorkerProcess, all_of_a_run, check_same, client,
+    coordinate, in_runtime, reference, run, wait_async,
 };
 use crate::workspace::Workspace;
 
@@ -43,7 +43,7 @@ fn check_refused(change: impl FnOnce(&str) -> String, expected: &str) {
     let url = server.url();
     let mut coordinator = CoordinatorProcess::start(&workspace, &coordinate(&url, &[]));
     in_runtime(async {
-        let context = jetstream::new(async_nats::connect(&url).await.unwrap());
+        let context = client(&url).await;
         let run = wait_for_blocks(&context, &workspace, &mut coordinator).await;
         let subject = format!("gamemaster.result.{run}.0.0");
         context.publish(subject, hostile.into()).await.unwrap().await.unwrap();
@@ -189,7 +189,7 @@ fn a_rulesheet_that_is_too_large_leaves_nothing_on_the_server() {
     assert!(error.contains("the rulesheet own") && error.contains("max_payload"), "{error}");
     let n_streams = in_runtime(async {
         use futures_util::StreamExt as _;
-        let context = jetstream::new(async_nats::connect(server.url()).await.unwrap());
+        let context = client(&server.url()).await;
         context.stream_names().count().await
     });
     assert_eq!(n_streams, 0);

@@ -2,11 +2,9 @@
 
 use std::io::{BufRead as _, BufReader};
 
-use async_nats::jetstream;
-
 use crate::nats::{
-    CoordinatorProcess, NatsServer, WorkerProcess, check_same, coordinate, in_runtime, reference,
-    run, wait_until,
+    CoordinatorProcess, NatsServer, WorkerProcess, check_same, client, coordinate, in_runtime,
+    reference, run, wait_until,
 };
 use crate::workspace::Workspace;
 
@@ -100,7 +98,7 @@ fn a_run_that_is_purged_ends_its_coordinator() {
     // Nor does a worker that has not noticed leave anything on the server.
     worker.wait_for("over, 0 blocks played here");
     let n_messages = in_runtime(async {
-        let context = jetstream::new(async_nats::connect(&url).await.unwrap());
+        let context = client(&url).await;
         context.get_stream("gamemaster-runs").await.unwrap().cached_info().state.messages
     });
     assert_eq!(n_messages, 0);

@@ -3,20 +3,16 @@
 
 use std::time::Duration;
 
+use async_nats::jetstream::Context;
 use async_nats::jetstream::consumer::{AckPolicy, push};
-use async_nats::jetstream::{self, Context};
 use futures_util::StreamExt as _;
 use rustix::process::Signal;
 
 use crate::nats::{
-    CoordinatorProcess, NatsServer, SPEC, WorkerProcess, check_same, coordinate, in_runtime,
-    reference, wait_async,
+    CoordinatorProcess, NatsServer, SPEC, WorkerProcess, check_same, client, coordinate,
+    in_runtime, reference, wait_async,
 };
 use crate::workspace::Workspace;
-
-async fn connected(server: &NatsServer) -> Context {
-    jetstream::new(async_nats::connect(server.url()).await.unwrap())
-}
 
 /// The message that makes a run known, as text after its first letter, and its subject.
 async fn manifest(
@@ -55,14 +51,14 @@ fn mixed_versions_play_only_where_that_is_allowed() {
     let url = server.url();
     let mut coordinator = CoordinatorProcess::start(&workspace, &coordinate(&url, &[]));
     let (subject, honest) = in_runtime(async {
-        let context = connected(&server).await;
+        let context = client(&url).await;
         manifest(&context, &workspace, &mut coordinator).await
     });
     let publish = |change: &dyn Fn(&mut serde_json::Value)| {
         let mut manifest: serde_json::Value = serde_json::from_str(&honest).unwrap();
         change(&mut manifest);
         in_runtime(async {
-            let context = connected(&server).await;
+            let context = client(&url).await;
             let sent = context.publish(subject.clone(), format!("j{manifest}").into()).await;
             sent.unwrap().await.unwrap();
         });
@@ -95,7 +91,7 @@ fn a_stuck_consumer_is_replaced() {
     let url = server.url();
     let mut coordinator = CoordinatorProcess::start(&workspace, &coordinate(&url, &[]));
     in_runtime(async {
-        let context = connected(&server).await;
+        let context = client(&url).await;
         let run = run_name(&context, &workspace, &mut coordinator).await;
         let stream = format!("gamemaster-blocks-{run}");
         context.delete_consumer_from_stream("any", &stream).await.unwrap();
@@ -122,7 +118,7 @@ fn a_coordinator_reads_on_after_its_consumer_is_dropped() {
     let url = server.url();
     let mut coordinator = CoordinatorProcess::start(&workspace, &coordinate(&url, &[]));
     in_runtime(async {
-        let context = connected(&server).await;
+        let context = client(&url).await;
         let run = run_name(&context, &workspace, &mut coordinator).await;
         let stream = context.get_stream(format!("gamemaster-results-{run}")).await.unwrap();
         let name = wait_async("the coordinator reads results", async || {
