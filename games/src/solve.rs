@@ -31,6 +31,7 @@ mod keys;
 mod lanes;
 mod levels;
 pub mod matrix;
+mod numbers;
 pub mod proof;
 mod saving;
 mod store;

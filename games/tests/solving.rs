@@ -354,11 +354,11 @@ fn memory_is_kept_within() {
     let game = shipped("connect_four_4x4");
     let plenty = solve(&game).unwrap();
     let n_most = plenty.progress().most_bytes;
-    let little = Solver::new(&game, n_most * 3 / 4, 1, &Cancel::new()).unwrap();
+    let little = Solver::new(&game, n_most / 2, 1, &Cancel::new()).unwrap();
     let mut little = finish(little, &Alone).unwrap();
     assert!(little.progress().n_successors > plenty.progress().n_successors);
     assert_eq!(little.value(), [50.0, 50.0]);
-    assert!(little.progress().most_bytes <= n_most * 3 / 4, "{:?}", little.progress());
+    assert!(little.progress().most_bytes <= n_most / 2, "{:?}", little.progress());
     let (mut plenty, crew) = (plenty, Alone);
     assert_eq!(little.table(&crew), plenty.table(&crew));
     let too_little = Solver::new(&game, n_most / 8, 1, &Cancel::new()).unwrap();

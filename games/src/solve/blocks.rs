@@ -10,10 +10,11 @@
 //! order, in runs of many states.
 
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use super::crew::{Crew, Task};
 use super::expand::{Expander, Fault, GROUP, Group, Mask, Outcome};
+use super::numbers::{Number, Numbers};
 use super::store::{Code, N_SHARDS, Shard, Store, UNKNOWN, shard};
 use super::words::Grading;
 
@@ -44,8 +45,11 @@ pub(super) struct Block<const N: usize> {
     pub(super) shards: Vec<u8>,
     /// By shard: where its successors begin, and the end.
     pub(super) starts: Vec<u32>,
-    /// By successor, those of the first shard before those of the second: its number.
-    pub(super) numbers: Vec<u32>,
+    /// By successor, those of the first shard before those of the second: its number, counted
+    /// from the base of its shard.
+    pub(super) numbers: Numbers,
+    /// By shard: the first number that counts.
+    pub(super) bases: Arc<[u32]>,
     /// The successors in the same order, within a round only.
     states: Vec<[u64; N]>,
     /// By state: the index of its outcome, [`UNKNOWN`] if it is not terminal. Within a
@@ -68,7 +72,7 @@ impl<const N: usize> Block<N> {
             + 4 * self.n_passes.capacity()
             + self.shards.capacity()
             + 4 * self.starts.capacity()
-            + 4 * self.numbers.capacity()) as u64
+            + self.numbers.n_bytes()) as u64
     }
 
     /// Expands states and lays their successors out by shard, in `states`.
@@ -135,7 +139,6 @@ impl<const N: usize> Block<N> {
             *place += 1;
         }
         block.states = states;
-        block.numbers = vec![0; successors.len()];
         Ok(block)
     }
 }
@@ -281,25 +284,52 @@ pub(super) fn round<const N: usize>(
     if !broken.is_empty() {
         return Err(Fault::Encoding(broken));
     }
-    number(store, &mut done, successors, expanders.len(), crew);
+    let n_likely = match successors {
+        // Levels grow slowly while they are large.
+        Successors::New => store.level_len(level) / 3 * 4,
+        Successors::Added | Successors::Known => store.shards.iter().map(Shard::n_tabled).sum(),
+    };
+    number(store, &mut done, successors, n_likely, expanders.len(), crew);
     for block in &mut done {
         workspace.states.push(std::mem::take(&mut block.states));
     }
     Ok(done)
 }
 
-/// Numbers the successors of all blocks, shard by shard.
+/// Numbers the successors of all blocks, shard by shard, where `n_likely` states are likely to be
+/// in the tables in the end.
 fn number<const N: usize>(
+    store: &mut Store<N>,
+    blocks: &mut [Block<N>],
+    successors: Successors,
+    n_likely: usize,
+    n_workers: usize,
+    crew: &dyn Crew,
+) {
+    // Some shards get more than others.
+    let is_narrow = n_likely as u64 <= u16::N_STATES * N_SHARDS as u64 / 16 * 15;
+    if is_narrow && number_as::<N, u16>(store, blocks, successors, n_workers, crew) {
+        return;
+    }
+    // The attempt has added all.
+    let successors = if is_narrow { Successors::Known } else { successors };
+    number_as::<N, u32>(store, blocks, successors, n_workers, crew);
+}
+
+/// [`number`] in numbers of this width; says whether it suffices.
+fn number_as<const N: usize, M: Number>(
     store: &mut Store<N>,
     blocks: &mut [Block<N>],
     successors: Successors,
     n_workers: usize,
     crew: &dyn Crew,
-) {
-    type Runs<'a, const N: usize> = Vec<(&'a [[u64; N]], &'a mut [u32])>;
-    let mut runs: Vec<Runs<'_, N>> = (0..N_SHARDS).map(|_| Vec::new()).collect();
+) -> bool {
+    type Runs<'a, const N: usize, M> = Vec<(&'a [[u64; N]], &'a mut [M])>;
+    let mut all: Vec<Vec<M>> =
+        blocks.iter().map(|block| vec![M::default(); block.shards.len()]).collect();
+    let mut runs: Vec<Runs<'_, N, M>> = (0..N_SHARDS).map(|_| Vec::new()).collect();
     let mut n_successors = 0;
-    for Block { states, numbers, starts, .. } in blocks {
+    for (Block { states, starts, .. }, numbers) in blocks.iter().zip(&mut all) {
         n_successors += numbers.len();
         for (runs, (states, numbers)) in
             runs.iter_mut().zip(by_shard(starts, states).zip(by_shard_mut(starts, numbers)))
@@ -329,6 +359,11 @@ fn number<const N: usize>(
     };
     let n_tasks = n_tasks(n_successors, n_workers);
     run(crew, (0..n_tasks).map(|_| Box::new(work) as Task<'_>).collect());
+    let bases: Arc<[u32]> = store.shards.iter().map(Shard::base).collect();
+    for (block, numbers) in blocks.iter_mut().zip(all) {
+        (block.numbers, block.bases) = (M::collected(numbers), Arc::clone(&bases));
+    }
+    store.shards.iter().all(|shard| shard.n_tabled() as u64 <= M::N_STATES)
 }
 
 /// For each block, the codes of its successors in the order of its numbers, in memory of the
@@ -340,30 +375,31 @@ pub(super) fn codes<const N: usize>(
     n_workers: usize,
     crew: &dyn Crew,
 ) -> Vec<Vec<Code>> {
-    type Runs<'a> = Vec<(&'a [u32], &'a mut [Code])>;
+    type Runs<'a, const N: usize> = Vec<(&'a Block<N>, &'a mut [Code])>;
     let mut found: Vec<Vec<Code>> = Vec::with_capacity(blocks.len());
     for block in blocks {
         let mut codes = workspace.codes.pop().unwrap_or_default();
         codes.resize(block.numbers.len(), 0);
         found.push(codes);
     }
-    let mut runs: Vec<Runs<'_>> = (0..N_SHARDS).map(|_| Vec::new()).collect();
+    let mut runs: Vec<Runs<'_, N>> = (0..N_SHARDS).map(|_| Vec::new()).collect();
     let mut n_successors = 0;
-    for (Block { numbers, starts, .. }, codes) in blocks.iter().zip(&mut found) {
-        n_successors += numbers.len();
-        for (runs, (numbers, codes)) in
-            runs.iter_mut().zip(by_shard(starts, numbers).zip(by_shard_mut(starts, codes)))
-        {
-            runs.push((numbers, codes));
+    for (block, codes) in blocks.iter().zip(&mut found) {
+        n_successors += block.numbers.len();
+        for (runs, codes) in runs.iter_mut().zip(by_shard_mut(&block.starts, codes)) {
+            runs.push((block, codes));
         }
     }
-    let queue = Mutex::new(store.shards.iter().zip(runs));
+    let queue = Mutex::new(store.shards.iter().zip(runs).enumerate());
     let next = || queue.lock().expect("no task panics with the queue").next();
     let work = || {
-        while let Some((shard, runs)) = next() {
-            for (numbers, codes) in runs {
-                for (code, &number) in codes.iter_mut().zip(numbers) {
-                    *code = shard.codes[number as usize];
+        while let Some((at, (shard, runs))) = next() {
+            for (block, codes) in runs {
+                let known = &shard.codes[block.bases[at] as usize..];
+                let range = block.starts[at] as usize..block.starts[at + 1] as usize;
+                match &block.numbers {
+                    Numbers::Narrow(numbers) => gather(known, &numbers[range], codes),
+                    Numbers::Wide(numbers) => gather(known, &numbers[range], codes),
                 }
             }
         }
@@ -371,6 +407,13 @@ pub(super) fn codes<const N: usize>(
     let n_tasks = n_tasks(n_successors, n_workers);
     run(crew, (0..n_tasks).map(|_| Box::new(work) as Task<'_>).collect());
     found
+}
+
+/// The known codes of these numbers.
+fn gather<M: Number>(known: &[Code], numbers: &[M], codes: &mut [Code]) {
+    for (code, number) in codes.iter_mut().zip(numbers) {
+        *code = known[number.get()];
+    }
 }
 
 /// For each shard, which states of a level some blocks have there: the block, the places
@@ -436,5 +479,56 @@ pub(super) fn run(crew: &dyn Crew, mut tasks: Vec<Task<'_>>) {
         0 => {}
         1 => (tasks.pop().expect("there is one"))(),
         _ => crew.run(tasks),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Alone;
+
+    impl Crew for Alone {
+        fn n_workers(&self) -> usize {
+            1
+        }
+
+        fn run(&self, tasks: Vec<Task<'_>>) {
+            tasks.into_iter().for_each(|task| task());
+        }
+    }
+
+    /// A block whose successors are these states of one shard.
+    fn block(states: &[[u64; 1]], in_shard: usize) -> Block<1> {
+        let starts = (0..=N_SHARDS).map(|at| if at > in_shard { states.len() as u32 } else { 0 });
+        Block {
+            shards: vec![in_shard as u8; states.len()],
+            starts: starts.collect(),
+            states: states.to_vec(),
+            ..Block::default()
+        }
+    }
+
+    #[test]
+    fn more_states_than_foreseen_have_wider_numbers() {
+        let mut store = Store::new([u64::MAX]);
+        let in_shard = usize::from(!shard(&[u64::MAX]));
+        let states = (0..).map(|word| [word]).filter(|state| usize::from(shard(state)) == in_shard);
+        let states: Vec<[u64; 1]> = states.take(70_000).collect();
+        let mut number = |states: &[[u64; 1]], successors| {
+            let mut blocks = [block(states, in_shard)];
+            super::number(&mut store, &mut blocks, successors, 1, 1, &Alone);
+            let [block] = blocks;
+            assert_eq!(block.bases[in_shard], 0);
+            let found: Vec<usize> = (0..states.len()).map(|at| block.numbers.get(at)).collect();
+            (matches!(block.numbers, Numbers::Wide(_)), found)
+        };
+        let few = 1000;
+        assert_eq!(number(&states[..few], Successors::New), (false, (0..few).collect()));
+        let all = (true, (0..states.len()).collect());
+        assert_eq!(number(&states, Successors::Added), all);
+        assert_eq!(number(&states, Successors::Known), all);
+        let last = states.len() - 1;
+        assert_eq!(number(&states[last..], Successors::Known), (true, vec![last]));
     }
 }

@@ -248,7 +248,9 @@ impl<const N: usize> Levels<N> {
         if kept + self.store.growth_bytes(n_new) + round_bytes > limit_bytes {
             self.drop_blocks();
         }
-        if self.n_bytes() + self.store.growth_bytes(n_new) > limit_bytes {
+        // The workspace has room for the states of successors already, not for references.
+        let references = n_successors * EDGE_BYTES as u64;
+        if self.n_bytes() + self.store.growth_bytes(n_new) + references > limit_bytes {
             self.workspace.clear();
         }
         // Little memory makes the round small.
@@ -404,6 +406,9 @@ impl<const N: usize> Levels<N> {
     /// Computes the values of some states of the level at work.
     fn value_round(&mut self, crew: &dyn Crew) -> Result<(), Stopped> {
         let n_level = self.store.level_len(self.level);
+        if self.at == 0 {
+            self.make_room_for_codes();
+        }
         let kept = self.blocks[self.level].take();
         let recomputed = match kept {
             Some(_) => None,
@@ -416,10 +421,7 @@ impl<const N: usize> Levels<N> {
                     }
                     self.enter_successors(crew);
                 }
-                // Rounds of different levels differ in what they take of it.
-                if self.n_bytes() + limit_bytes / 16 > limit_bytes {
-                    self.workspace.clear();
-                }
+                self.make_room_for_codes();
                 let mut round = self.round(Successors::Known, crew)?;
                 self.forget_terminal(&mut round);
                 self.n_successors +=
@@ -475,6 +477,19 @@ impl<const N: usize> Levels<N> {
             self.begin_sweep();
         }
         Ok(())
+    }
+
+    /// Gives up what can be made again if the codes of a round would not fit. Rounds of different
+    /// levels differ in what they take of the workspace.
+    fn make_room_for_codes(&mut self) {
+        let limit_bytes = self.setup.memory_bytes;
+        let is_full = |levels: &Self| levels.n_bytes() + limit_bytes / 16 > limit_bytes;
+        if is_full(self) {
+            self.workspace.clear();
+        }
+        if is_full(self) {
+            self.drop_blocks();
+        }
     }
 
     /// Enters the states of the next level into the tables.

@@ -4,6 +4,7 @@
 use std::hint;
 
 use super::expand::Outcome;
+use super::numbers::Number;
 
 /// Number of shards: the first byte of a state's hash says which.
 pub(super) const N_SHARDS: usize = 256;
@@ -64,9 +65,19 @@ pub(super) struct Shard<const N: usize> {
 }
 
 impl<const N: usize> Shard<N> {
-    /// Puts the numbers of states into `numbers`; those that are not in the table are
-    /// added. Whether a state is new cannot be foreseen, so nothing branches on it.
-    pub(super) fn insert_all(&mut self, states: &[[u64; N]], numbers: &mut [u32]) {
+    /// The number of the first state in the table.
+    pub(super) fn base(&self) -> u32 {
+        self.base
+    }
+
+    /// Number of states in the table.
+    pub(super) fn n_tabled(&self) -> usize {
+        self.n_tabled
+    }
+
+    /// Puts the numbers of states into `numbers`, counted from the base; those that are not
+    /// in the table are added. Whether a state is new cannot be foreseen, so nothing branches on it.
+    pub(super) fn insert_all<M: Number>(&mut self, states: &[[u64; N]], numbers: &mut [M]) {
         for (states, numbers) in states.chunks(AHEAD).zip(numbers.chunks_mut(AHEAD)) {
             if (self.n_tabled + AHEAD) * 2 >= self.table.len() {
                 self.grow();
@@ -99,7 +110,7 @@ impl<const N: usize> Shard<N> {
                 n += u32::from(is_new);
                 let place_number = if is_new { n } else { entry & mask };
                 self.table[place as usize] = tag | place_number;
-                *number = self.base + place_number - 1;
+                *number = M::of(place_number - 1);
             }
             self.n_tabled = n as usize;
             self.states.truncate(self.base as usize + self.n_tabled);
@@ -107,16 +118,16 @@ impl<const N: usize> Shard<N> {
         }
     }
 
-    /// Puts the numbers of states into `numbers`.
+    /// Puts the numbers of states into `numbers`, counted from the base.
     ///
     /// # Panics
     /// If one is not in the table.
-    pub(super) fn find_all(&self, states: &[[u64; N]], numbers: &mut [u32]) {
+    pub(super) fn find_all<M: Number>(&self, states: &[[u64; N]], numbers: &mut [M]) {
         for (states, numbers) in states.chunks(AHEAD).zip(numbers.chunks_mut(AHEAD)) {
             let places = self.look_up(states);
             for ((state, number), (place, tag)) in states.iter().zip(numbers).zip(places) {
                 let found = self.place(state, place as usize, tag);
-                *number = found.expect("successors are found again");
+                *number = M::of(found.expect("successors are found again") - self.base);
             }
         }
     }
@@ -342,7 +353,7 @@ impl<const N: usize> Store<N> {
             outcomes: Vec::new(),
         };
         let shard = &mut store.shards[usize::from(shard(&initial))];
-        shard.insert_all(&[initial], &mut [0]);
+        shard.insert_all(&[initial], &mut [0_u32]);
         shard.extend_codes();
         store
     }

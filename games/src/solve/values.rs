@@ -82,7 +82,7 @@ fn each_group<const N: usize>(
         let shard = usize::from(*shards.next().expect("as many as the passes have lanes"));
         let place = &mut places[shard];
         *place += 1;
-        (shard, block.numbers[*place as usize - 1] as usize)
+        (shard, block.bases[shard] as usize + block.numbers.get(*place as usize - 1))
     };
     let mut passes = block.passes.as_slice();
     for (at, &n_passes) in block.n_passes.iter().enumerate() {
