@@ -331,10 +331,17 @@ impl<'a> Search<'a> {
         }
         memory.evaluation.begin(&settings.evaluation, &**machine, state);
         let mut answer = Answer::default();
-        let mut first = depth;
-        if self.settings.deepening {
-            self.known_depth = self.find_known_depth(state);
+        let mut first = if self.settings.deepening { 1 } else { depth };
+        self.known_depth = 0;
+        if self.settings.deepening
+            && let Some(known) = self.known_value(state)
+        {
+            self.known_depth = known.depth_left;
             first = self.known_depth.clamp(1, depth);
+            // The answer if the search has no time to look at all moves again.
+            let mut legal = Vec::new();
+            self.machine.legal_moves(state, self.roles.me, &mut legal)?;
+            answer.action = known.best.and_then(|best| legal.get(best).copied());
         }
         for limit in first..=depth {
             self.limit = limit;
@@ -374,17 +381,15 @@ impl<'a> Search<'a> {
         Ok(answer)
     }
 
-    /// The depth to which an earlier search of the same match found the value of the state; 0
-    /// if there was none. What is remembered holds for searches of the same depth, so that
-    /// deepening begins there.
-    fn find_known_depth(&mut self, state: &State) -> usize {
+    /// The value of the state as an earlier search of the same match found it. What is remembered
+    /// answers only searches of the same depth, so that deepening begins there.
+    fn known_value(&mut self, state: &State) -> Option<Entry> {
+        if self.settings.remembered == 0 {
+            return None;
+        }
         self.frames[0].begin(state);
-        let known = match self.settings.remembered {
-            0 => None,
-            _ => self.memory.table.get(self.frames[0].key(self.machine)),
-        };
-        let found = known.filter(|entry| entry.bound == Bound::Exact);
-        found.map_or(0, |entry| entry.depth_left)
+        let known = self.memory.table.get(self.frames[0].key(self.machine));
+        known.filter(|entry| entry.bound == Bound::Exact)
     }
 
     /// Whether a value of the search is one under the true rules, too. Where several roles

@@ -85,6 +85,26 @@ fn a_value_found_in_the_start_clock_is_kept() {
     }
 }
 
+/// If there is no time to look at all moves again, the move that was found in the start clock is
+/// played, and not the first legal one.
+#[test]
+fn a_move_found_in_the_start_clock_is_played_without_time() {
+    let mut machine = machine("nim");
+    let initial = machine.initial_state().unwrap();
+    let mut legal = Vec::new();
+    machine.legal_moves(&initial, RoleId(0), &mut legal).unwrap();
+    let turn = Turn { step: 0, observation: None, legal: &legal };
+    let [with_time, without] = [Stop::never().after_nodes(100_000), Stop::never().after_nodes(1)]
+        .map(|stop| {
+            let mut player = player("alpha_beta", []);
+            let start = Stop::never().after_nodes(100_000);
+            player.start(seat(machine.as_ref(), 0, 1), &start).unwrap();
+            player.play(&turn, &stop).unwrap()
+        });
+    assert_ne!(with_time, legal[0]);
+    assert_eq!(with_time, without);
+}
+
 /// A table or none, the line leads to the end and its moves are those of the textbook:
 /// nine marks, and a draw.
 #[test]
