@@ -17,7 +17,7 @@ use crate::url_text::without_password;
 /// Time for a connection, and for the reply to a request.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Time for all attempts at a request without which a run cannot begin.
+/// Time for all attempts at a request.
 const LONG_PATIENCE: Duration = Duration::from_secs(30);
 
 /// Longest pause before the next attempt to connect.
@@ -156,19 +156,34 @@ pub(super) async fn patiently<T>(
 ) -> Result<T, QueueError> {
     let since = Instant::now();
     loop {
-        let error = match request().await {
-            Err(error) if error.is_silence() => error,
-            result => return result,
+        let result = match &mut link {
+            Some(link) => once(link, &request).await,
+            None => request().await,
         };
-        let refusal = link.as_mut().and_then(|link| link.refusal());
-        match (error, refusal) {
-            (QueueError::NoReply { url, what }, Some(reason)) => {
-                return Err(QueueError::Refused { url, what, reason });
-            }
-            (error, _) if since.elapsed() >= LONG_PATIENCE => return Err(error),
-            _ => {}
+        match result {
+            Err(error) if error.is_silence() && since.elapsed() < LONG_PATIENCE => {}
+            result => return result,
         }
     }
+}
+
+/// Makes a request once. If the server does not reply and says that it refuses something, the
+/// error has its reason.
+///
+/// # Errors
+/// Those of the request.
+pub(super) async fn once<T>(
+    link: &mut Link,
+    request: impl AsyncFnOnce() -> Result<T, QueueError>,
+) -> Result<T, QueueError> {
+    // What it said before is about something else.
+    let _ = link.refusal();
+    request().await.map_err(|error| match (error, link.refusal()) {
+        (QueueError::NoReply { url, what }, Some(reason)) => {
+            QueueError::Refused { url, what, reason }
+        }
+        (error, _) => error,
+    })
 }
 
 /// The pause before the attempt with this number: longer each time, and different for

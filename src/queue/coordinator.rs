@@ -18,7 +18,7 @@ use results::workers::{WorkerMachine, WorkersFile};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{JoinError, JoinSet};
 
-use super::address::{patiently, pause};
+use super::address::{once, patiently, pause};
 use super::blocks::{JobsOfMessage, MatchLengths, Messages};
 use super::calibration::Calibration;
 use super::checked::{Checked, Refused, checked};
@@ -625,20 +625,24 @@ impl Queue {
 
     /// Makes the consumer of a class of blocks, and tells workers about it.
     async fn open_class(&mut self, class: String, tags: Vec<String>) -> Result<(), QueueError> {
-        let config = consumer_config(&self.run, &class, self.manifest.ack_wait_ms);
-        let stream = names::blocks_stream(&self.run);
-        let refused = self.server.refused("make a consumer");
-        let mut made = self.context.create_consumer_on_stream(config.clone(), &stream).await;
-        if made.as_ref().is_err_and(|error| !is_no_reply(error)) {
-            // One of other settings: what it has given out is given out again.
-            let _ = self.context.delete_consumer_from_stream(&class, &stream).await;
-            made = self.context.create_consumer_on_stream(config, &stream).await;
-        }
-        made.map_err(|error| refused(&error))?;
+        let Self { server, context, link, run, .. } = self;
         let mut manifest = self.manifest.clone();
-        manifest.classes.insert(class, tags);
-        let subject = names::manifest(&self.run);
-        store(&self.server, &self.context, &subject, SPEC, &encode(&manifest)).await?;
+        let config = consumer_config(run, &class, manifest.ack_wait_ms);
+        manifest.classes.insert(class.clone(), tags);
+        let opened = async || {
+            let stream = names::blocks_stream(run);
+            let mut made = context.create_consumer_on_stream(config.clone(), &stream).await;
+            if made.as_ref().is_err_and(|error| !is_no_reply(error)) {
+                // One of other settings: what it has given out is given out again.
+                let _ = context.delete_consumer_from_stream(&class, &stream).await;
+                made = context.create_consumer_on_stream(config.clone(), &stream).await;
+            }
+            let refused = server.refused("make a consumer");
+            made.map_err(|error| refused(&error))?;
+            let subject = names::manifest(run);
+            store(server, context, &subject, SPEC, &encode(&manifest)).await
+        };
+        once(link, opened).await?;
         self.manifest = manifest;
         Ok(())
     }

@@ -7,7 +7,7 @@ use async_nats::jetstream::context::{
     CreateStreamError, CreateStreamErrorKind, GetStreamError, GetStreamErrorKind, PublishError,
     PublishErrorKind, RequestError, RequestErrorKind,
 };
-use async_nats::jetstream::stream::{ConsumerError, ConsumerErrorKind};
+use async_nats::jetstream::stream::{ConsumerError, ConsumerErrorKind, PurgeError, PurgeErrorKind};
 
 /// Why the queue cannot be used, or no longer.
 #[derive(Debug, thiserror::Error)]
@@ -49,7 +49,7 @@ pub enum QueueError {
         url: String,
         /// Why.
         reason: String,
-        /// Whether that is since no reply came in time.
+        /// Whether no reply came in time.
         is_silent: bool,
     },
     /// The server keeps no streams.
@@ -168,21 +168,23 @@ impl QueueError {
     }
 }
 
-/// Whether a request failed since no reply came in time.
+/// Whether a request failed because no reply came in time.
 pub(super) fn is_no_reply(error: &(dyn std::error::Error + 'static)) -> bool {
     std::iter::successors(Some(error), |error| error.source()).any(|error| {
         let request = error.downcast_ref::<RequestError>();
         let stream = error.downcast_ref::<CreateStreamError>();
         let publish = error.downcast_ref::<PublishError>();
         let consumer = error.downcast_ref::<ConsumerError>();
+        let purge = error.downcast_ref::<PurgeError>();
         request.is_some_and(|error| error.kind() == RequestErrorKind::TimedOut)
             || stream.is_some_and(|error| error.kind() == CreateStreamErrorKind::TimedOut)
             || publish.is_some_and(|error| error.kind() == PublishErrorKind::TimedOut)
             || consumer.is_some_and(|error| error.kind() == ConsumerErrorKind::TimedOut)
+            || purge.is_some_and(|error| error.kind() == PurgeErrorKind::TimedOut)
     })
 }
 
-/// Whether a request failed since the server has no such stream.
+/// Whether a request failed because the server has no such stream.
 pub(super) fn is_no_stream(error: &GetStreamError) -> bool {
     match error.kind() {
         GetStreamErrorKind::JetStream(cause) => cause.error_code() == ErrorCode::STREAM_NOT_FOUND,
@@ -190,7 +192,7 @@ pub(super) fn is_no_stream(error: &GetStreamError) -> bool {
     }
 }
 
-/// Whether a request failed since the server keeps no streams at all, or none for us.
+/// Whether a request failed because the server keeps no streams at all, or none for us.
 pub(super) fn is_no_jetstream(error: &GetStreamError) -> bool {
     use std::error::Error as _;
 
@@ -204,5 +206,22 @@ pub(super) fn is_no_jetstream(error: &GetStreamError) -> bool {
             .and_then(|source| source.downcast_ref::<RequestError>())
             .is_some_and(|source| source.kind() == RequestErrorKind::NoResponders),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_outs_of_all_requests_are_known() {
+        assert!(is_no_reply(&RequestError::new(RequestErrorKind::TimedOut)));
+        assert!(is_no_reply(&CreateStreamError::new(CreateStreamErrorKind::TimedOut)));
+        assert!(is_no_reply(&PublishError::new(PublishErrorKind::TimedOut)));
+        assert!(is_no_reply(&ConsumerError::new(ConsumerErrorKind::TimedOut)));
+        assert!(is_no_reply(&PurgeError::new(PurgeErrorKind::TimedOut)));
+        let cause = RequestError::new(RequestErrorKind::TimedOut);
+        assert!(is_no_reply(&GetStreamError::with_source(GetStreamErrorKind::Request, cause)));
+        assert!(!is_no_reply(&PublishError::new(PublishErrorKind::StreamNotFound)));
     }
 }

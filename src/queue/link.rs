@@ -1,6 +1,6 @@
 //! Whether the connection to the server is there, as the client notices it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use async_nats::{Event, ServerError};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -29,23 +29,33 @@ pub(super) struct Link {
     is_up: bool,
     /// What the server said that it refuses.
     refused: BTreeSet<String>,
+    /// The last reason of the server that no [`refusal`](Self::refusal) has given.
+    refusal: Option<String>,
+    /// News that were found in a look for a refusal.
+    waiting: VecDeque<Notice>,
 }
 
 impl Link {
     /// Of a connection to `url`, whose events are to be [told](tell) to the sender.
     pub(super) fn new(url: String) -> (Self, UnboundedSender<Change>) {
         let (sender, events) = unbounded_channel();
-        (Self { url, events, is_up: true, refused: BTreeSet::new() }, sender)
+        let (refused, waiting) = (BTreeSet::new(), VecDeque::new());
+        (Self { url, events, is_up: true, refused, refusal: None, waiting }, sender)
     }
 
     /// What is new: once that the connection is lost, and once that it is back; each reason of
     /// the server once.
     pub(super) fn news(&mut self) -> Option<Notice> {
+        self.waiting.pop_front().or_else(|| self.next())
+    }
+
+    fn next(&mut self) -> Option<Notice> {
         while let Ok(change) = self.events.try_recv() {
             let is_up = match change {
                 Change::Up => true,
                 Change::Down => false,
                 Change::Refused(reason) => {
+                    self.refusal = Some(reason.clone());
                     let is_room = self.refused.len() < MAX_REASONS;
                     if is_room && self.refused.insert(reason.clone()) {
                         return Some(Notice::ServerRefuses { url: self.url.clone(), reason });
@@ -65,12 +75,12 @@ impl Link {
         None
     }
 
-    /// Why the server refuses something, if that is news.
+    /// What the server said last that it refuses, since the last call.
     pub(super) fn refusal(&mut self) -> Option<String> {
-        std::iter::from_fn(|| self.news()).find_map(|notice| match notice {
-            Notice::ServerRefuses { reason, .. } => Some(reason),
-            _ => None,
-        })
+        while let Some(notice) = self.next() {
+            self.waiting.push_back(notice);
+        }
+        self.refusal.take()
     }
 
     /// Whether the connection was there when news were read.
@@ -109,6 +119,8 @@ mod tests {
         assert!(link.news().is_none() && link.is_up());
         let refused = Event::ServerError(ServerError::Other("Permissions Violation".to_owned()));
         [&refused, &refused].iter().for_each(|event| tell(&sender, event));
+        assert_eq!(link.refusal().as_deref(), Some("Permissions Violation"));
+        assert_eq!(link.refusal(), None);
         assert!(matches!(link.news(), Some(Notice::ServerRefuses { .. })));
         assert!(link.news().is_none() && link.is_up());
     }

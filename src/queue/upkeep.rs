@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::Context;
+use async_nats::jetstream::context::GetStreamError;
 use async_nats::jetstream::stream::Stream;
 use async_nats::{Message, StatusCode};
 use futures_util::StreamExt as _;
 use serde::Serialize;
 use tokio::runtime::Builder;
 
+use super::address::patiently;
 use super::error::is_no_stream;
 use super::wire::{PresenceMessage, WorkerMessage, decode};
 use super::{QueueError, Server, names};
@@ -85,10 +87,11 @@ pub struct WorkerStatus {
 /// If it cannot be reached, or refuses a request.
 pub fn status(server: &Server) -> Result<QueueStatus, QueueError> {
     Builder::new_current_thread().enable_all().build()?.block_on(async {
-        let (context, _) = server.connect_patiently("gamemaster queue status").await?;
+        let (context, mut link) = server.connect_patiently("gamemaster queue status").await?;
         let mut found = QueueStatus { runs: BTreeMap::new(), idle: vec![] };
-        for run in runs(server, &context).await? {
-            let status = run_status(server, &context, &run).await?;
+        for run in patiently(Some(&mut link), async || runs(server, &context).await).await? {
+            let status = async || run_status(server, &context, &run).await;
+            let status = patiently(Some(&mut link), status).await?;
             found.runs.insert(run, status);
         }
         for reply in ask(server, &context, names::WORKERS).await? {
@@ -167,14 +170,14 @@ pub fn drain(server: &Server) -> Result<usize, QueueError> {
 /// If the server cannot be reached or refuses, or there is no run with one of the names.
 pub fn purge(server: &Server, named: &[String]) -> Result<Vec<String>, QueueError> {
     Builder::new_current_thread().enable_all().build()?.block_on(async {
-        let (context, _) = server.connect_patiently("gamemaster queue purge").await?;
-        let there = runs(server, &context).await?;
+        let (context, mut link) = server.connect_patiently("gamemaster queue purge").await?;
+        let there = patiently(Some(&mut link), async || runs(server, &context).await).await?;
         if let Some(run) = named.iter().find(|run| !there.contains(run)) {
             return Err(QueueError::NoSuchRun { run: run.clone(), url: server.url() });
         }
         let wanted = if named.is_empty() { there } else { named.to_vec() };
         for run in &wanted {
-            remove(server, &context, run).await?;
+            patiently(Some(&mut link), async || remove(server, &context, run).await).await?;
         }
         Ok(wanted)
     })
@@ -211,7 +214,12 @@ async fn run_status(
 ) -> Result<RunStatus, QueueError> {
     let refused = server.refused("show the run");
     let mut status = RunStatus::default();
-    if let Ok(blocks) = context.get_stream(names::blocks_stream(run)).await {
+    let found = |stream: Result<Stream, GetStreamError>| match stream {
+        Ok(stream) => Ok(Some(stream)),
+        Err(error) if is_no_stream(&error) => Ok(None),
+        Err(error) => Err(refused(&error)),
+    };
+    if let Some(blocks) = found(context.get_stream(names::blocks_stream(run)).await)? {
         let mut consumers = blocks.consumers();
         while let Some(consumer) = consumers.next().await {
             let consumer = consumer.map_err(|error| refused(&error))?;
@@ -219,7 +227,7 @@ async fn run_status(
             status.n_in_play += consumer.num_ack_pending as u64;
         }
     }
-    if let Ok(results) = context.get_stream(names::results_stream(run)).await {
+    if let Some(results) = found(context.get_stream(names::results_stream(run)).await)? {
         let state = &results.cached_info().state;
         (status.n_results, status.n_unread) = (state.last_sequence, state.messages);
     }

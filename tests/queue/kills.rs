@@ -1,7 +1,6 @@
 //! Workers, the coordinator and the server are killed, and nothing is lost or counted
 //! twice.
 
-use std::io::{BufRead as _, BufReader};
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -113,34 +112,36 @@ fn a_lost_connection_is_one_line_and_so_is_its_return() {
     let mut worker = WorkerProcess::start(&server, "w", &[]);
     let mut coordinator = CoordinatorProcess::start(&workspace, &coordinate(&url, &[]));
     worker.wait_for("joined");
-    let mut said = BufReader::new(coordinator.stderr()).lines();
-    let mut next = |text: &str| said.find(|line| line.as_ref().unwrap().contains(text)).unwrap();
+    let said = coordinator.stderr();
     let (lost, back) = ("is lost; trying to connect again", "connected to the NATS server");
     server.kill();
-    next(lost).unwrap();
+    said.next_with(lost);
     worker.wait_for(lost);
     server.start_again();
-    next(back).unwrap();
+    said.next_with(back);
     worker.wait_for(back);
     let _later = WorkerProcess::start(&server, "later", &["--tags", "later"]);
-    let rest: Vec<String> = said.map(Result::unwrap).collect();
     coordinator.ran().code(0);
+    let rest = said.rest();
     assert!(!rest.iter().any(|line| line.contains(lost) || line.contains(back)), "{rest:?}");
     let log = worker.log();
     assert_eq!((log.matches(lost).count(), log.matches(back).count()), (1, 1), "{log}");
 }
 
-/// A server that stalls while a coordinator begins, as when its disk is busy, ends no run, nor
-/// one that does so at its end.
+/// A server that stalls when a coordinator begins and when it ends, as when its disk is busy, ends
+/// no run.
 #[test]
 fn a_server_that_is_slow_at_times_ends_no_run() {
     let Some(server) = NatsServer::start() else { return };
     let workspace = Workspace::with_spec(crate::nats::SPEC);
     let url = server.url();
     let worker = WorkerProcess::start(&server, "w", &[]);
-    let coordinator = CoordinatorProcess::start(&workspace, &coordinate(&url, &[]));
+    let mut coordinator = CoordinatorProcess::start(&workspace, &coordinate(&url, &[]));
     // A request is given up after 5 s.
-    server.stall(Duration::from_secs(7));
+    let stall = Duration::from_secs(7);
+    server.stall(stall);
+    wait_for(&workspace, &mut coordinator, 4);
+    server.stall(stall);
     coordinator.ran().code(0);
     drop(worker);
     check_same(&workspace, &reference(crate::nats::SPEC));

@@ -1,10 +1,10 @@
 //! A NATS server of a test's own, with workers and a coordinator.
 
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::{self, Context};
@@ -190,12 +190,13 @@ impl WorkerProcess {
     /// Asks it to leave, and waits until it has.
     pub(crate) fn drain(&mut self) {
         kill_process(Pid::from_child(&self.process), Signal::TERM).unwrap();
-        assert_eq!(self.process.wait().unwrap().code(), Some(0), "{}", self.log());
+        self.wait_for_end();
     }
 
     /// Waits until it has left by itself.
     pub(crate) fn wait_for_end(&mut self) {
-        assert_eq!(self.process.wait().unwrap().code(), Some(0), "{}", self.log());
+        let ended = wait_until("the worker ends", || self.process.try_wait().unwrap());
+        assert_eq!(ended.code(), Some(0), "{}", self.log());
     }
 
     /// What it has printed.
@@ -222,6 +223,27 @@ impl Drop for WorkerProcess {
     }
 }
 
+/// Lines as they are printed.
+pub(crate) struct Lines(Receiver<String>);
+
+impl Lines {
+    /// Waits for a line with this text.
+    pub(crate) fn next_with(&self, text: &str) -> String {
+        loop {
+            let line = self.0.recv_timeout(PATIENCE);
+            let line = line.unwrap_or_else(|error| panic!("no line has {text}: {error}"));
+            if line.contains(text) {
+                return line;
+            }
+        }
+    }
+
+    /// All lines until the process has ended.
+    pub(crate) fn rest(self) -> Vec<String> {
+        self.0.into_iter().collect()
+    }
+}
+
 /// A coordinator that is killed with the test.
 pub(crate) struct CoordinatorProcess(Option<Child>);
 
@@ -235,9 +257,14 @@ impl CoordinatorProcess {
         self.0.as_mut().unwrap()
     }
 
-    /// What it prints to the standard error from now on.
-    pub(crate) fn stderr(&mut self) -> ChildStderr {
-        self.child().stderr.take().unwrap()
+    /// The lines that it prints to the standard error from now on.
+    pub(crate) fn stderr(&mut self) -> Lines {
+        let stderr = BufReader::new(self.child().stderr.take().unwrap());
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            stderr.lines().map(Result::unwrap).try_for_each(|line| sender.send(line))
+        });
+        Lines(lines)
     }
 
     pub(crate) fn signal(&mut self, signal: Signal) {

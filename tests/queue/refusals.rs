@@ -213,3 +213,25 @@ fn a_server_without_jetstream_is_one_clear_error() {
     let mut worker = WorkerProcess::start(&server, "w", &[]);
     worker.wait_for(&format!("{expected}; trying again"));
 }
+
+/// What the server does not permit ends a run with the server's reason, and is not waited for.
+#[test]
+fn what_the_server_does_not_permit_is_one_clear_error() {
+    const CONFIG: &str = r#"
+authorization {
+  users = [
+    { user: me, password: secret, permissions: { publish: { deny: [
+      "$JS.API.CONSUMER.CREATE.>", "$JS.API.CONSUMER.DURABLE.CREATE.>"
+    ] } } }
+  ]
+}
+"#;
+    let workspace = Workspace::with_spec(SPEC);
+    workspace.write("nats.conf", CONFIG);
+    let config = workspace.path("nats.conf");
+    let Some(server) = NatsServer::start_with(&["-c", config.to_str().unwrap()]) else { return };
+    let url = server.url().replace("nats://", "nats://me:secret@");
+    let error = workspace.run(&coordinate(&url, &["--quiet"])).code(1).stderr();
+    assert!(error.contains("refuses to make a consumer: Permissions Violation"), "{error}");
+    assert!(!error.contains("secret"), "{error}");
+}

@@ -1,7 +1,5 @@
 //! Looking after the queue, tags, and what the report says of workers.
 
-use std::io::{BufRead as _, BufReader};
-
 use crate::nats::{
     CoordinatorProcess, NatsServer, WorkerProcess, check_same, client, coordinate, in_runtime,
     reference, run, wait_until,
@@ -53,9 +51,7 @@ fn tags_match_blocks_to_workers_and_the_queue_can_be_looked_after() {
     let text = workspace.run(&["queue", "status", &url]).code(0).stdout();
     assert!(text.contains("20 messages waiting, 0 in play") && text.contains("small"), "{text}");
     // The coordinator names what is missing.
-    let mut lines = BufReader::new(coordinator.stderr()).lines();
-    let said = lines.find(|line| line.as_ref().unwrap().contains("waiting: "));
-    let said = said.expect("the coordinator waits for a worker").unwrap();
+    let said = coordinator.stderr().next_with("waiting: ");
     assert!(
         said.contains("no worker has the tags big; start one with `gamemaster worker --tags big`"),
         "{said}"
