@@ -62,6 +62,8 @@ struct Seated {
     view: View,
     /// What was perceived since the last move that was asked for.
     perceived: Vec<String>,
+    /// Whether the last step had a choice.
+    had_choice: bool,
 }
 
 /// What a person may see.
@@ -84,7 +86,7 @@ impl Player for Human {
             let board = board::find(machine.game(), &positions).map(Box::new);
             View::State { state, board }
         };
-        self.seat = Some(Seated { machine, role, view, perceived: Vec::new() });
+        self.seat = Some(Seated { machine, role, view, perceived: Vec::new(), had_choice: false });
         Ok(())
     }
 
@@ -92,6 +94,7 @@ impl Player for Human {
         let not_started = || Failure::Unsuitable("the match has not begun".to_owned());
         let seat = self.seat.as_mut().ok_or_else(not_started)?;
         seat.follow(turn)?;
+        seat.had_choice = turn.legal.len() > 1;
         if let &[only] = turn.legal {
             return Ok(only);
         }
@@ -148,7 +151,7 @@ impl Seated {
                 *state = next;
             }
             (Some(Observation::Percepts { own_move, percepts }), _) => {
-                if percepts.is_empty() && turn.legal.len() == 1 {
+                if percepts.is_empty() && !self.had_choice {
                     return Ok(());
                 }
                 let own_move = machine.move_expression(*own_move);

@@ -53,7 +53,8 @@ pub struct OptimalPlans {
     pub reward: u8,
     /// The plans, in the order of the rules.
     pub plans: Vec<Vec<MoveId>>,
-    /// Whether these are all.
+    /// Whether these are all: neither the limit nor the number of a plan's moves, at most
+    /// [`MAX_LEVELS`], left any out.
     pub are_all: bool,
 }
 
@@ -77,10 +78,12 @@ pub fn all_optimal(
         limit,
         path: vec![initial],
         moves: Vec::new(),
+        has_longer: false,
         found: OptimalPlans { reward, plans: Vec::new(), are_all: true },
     };
     listing.extend()?;
-    Ok(Some(listing.found))
+    let Listing { found, has_longer, .. } = listing;
+    Ok(Some(OptimalPlans { are_all: found.are_all && !has_longer, ..found }))
 }
 
 /// Plans being listed.
@@ -93,6 +96,8 @@ struct Listing<'a> {
     /// The states that the moves lead to, the initial one first.
     path: Vec<State>,
     moves: Vec<MoveId>,
+    /// Some plan has more than [`MAX_LEVELS`] moves.
+    has_longer: bool,
     found: OptimalPlans,
 }
 
@@ -118,10 +123,11 @@ impl Listing<'_> {
             }
             let mut next = State::default();
             self.machine.next_state(&state, &[id], &mut next)?;
-            if self.path.contains(&next) || self.path.len() > MAX_LEVELS {
+            if self.path.contains(&next) || !self.leads_to_the_best(&next)? {
                 continue;
             }
-            if !self.leads_to_the_best(&next)? {
+            if self.moves.len() == MAX_LEVELS {
+                self.has_longer = true;
                 continue;
             }
             self.path.push(next);
