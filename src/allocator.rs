@@ -9,10 +9,10 @@ pub(crate) fn give_large_arrays_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         /// The default of glibc, which stays once it is set.
-        const THRESHOLD: i32 = 128 << 10;
+        const THRESHOLD_BYTES: i32 = 128 << 10;
         // SAFETY: `mallopt` may be called at any time, and takes no pointers.
         #[expect(unsafe_code, reason = "no crate has a safe function for it")]
-        // Not accepted, it has no effect.
-        let _ = unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, THRESHOLD) };
+        // If it is refused, the default stays.
+        let _ = unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, THRESHOLD_BYTES) };
     }
 }

@@ -200,8 +200,8 @@ fn parse(text: &str) -> Result<TrainedEvaluation, String> {
         && n_features != features.len()
     {
         return Err(format!(
-            "it has {} of `n_features = {n_features}` features: a part is missing; train again, or \
-             correct the number if you changed the features",
+            "`n_features` is {n_features}, but the file has {}; train again, or correct `n_features` if \
+             you changed the features",
             features.len()
         ));
     }

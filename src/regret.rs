@@ -142,6 +142,7 @@ pub fn judge_run(
         run,
         matches: n_matches,
         skipped_matches: n_skipped,
+        skipped_decisions: judge.n_skipped,
         decisions: players.iter().map(|player| player.decisions).sum(),
         blunder_points: judging.blunder,
         players,
@@ -156,6 +157,8 @@ pub struct Judge {
     tables: BTreeMap<String, Vec<Arc<ValueTable>>>,
     /// By game and state: what was looked up before.
     known: BTreeMap<(String, u128), Arc<Looked>>,
+    /// Decisions in states that no table of their game has.
+    n_skipped: u64,
 }
 
 /// What a state says of each role's moves.
@@ -178,7 +181,7 @@ impl Judge {
         for table in tables {
             by_game.entry(table.game().to_string()).or_default().push(table);
         }
-        Self { tables: by_game, known: BTreeMap::new() }
+        Self { tables: by_game, known: BTreeMap::new(), n_skipped: 0 }
     }
 
     /// Whether there is a table of this machine's game.
@@ -215,8 +218,11 @@ impl Judge {
                         return Err(RegretError::LookUp { match_id, step, source });
                     }
                 };
-                if let Some(looked) = looked {
-                    found.extend(judged(record, step, &*machine, &looked, &joint_move));
+                match looked {
+                    Some(looked) => {
+                        found.extend(judged(record, step, &*machine, &looked, &joint_move));
+                    }
+                    None => self.n_skipped += n_decisions(record, decisions),
                 }
             }
             machine.next_state(&state, &joint_move, &mut next).map_err(reasoning)?;
@@ -249,6 +255,12 @@ impl Judge {
         self.known.insert(key, Arc::clone(&looked));
         Ok(looked)
     }
+}
+
+/// Number of players that had a choice in a step.
+fn n_decisions(record: &MatchRecord, decisions: &[DecisionRecord]) -> u64 {
+    let of_player = record.seats.iter().zip(decisions);
+    of_player.filter(|(seat, it)| seat.player.is_some() && it.n_legal > 1).count() as u64
 }
 
 /// The decisions of a step, in a state that was looked up.

@@ -92,8 +92,10 @@ impl ConditionalPlanner {
                 .notes
                 .push("no plan: some line of play does not end; the move is random".to_owned()),
             ConditionalOutcome::Stopped => {
-                said.notes
-                    .push("no plan: it takes more time or nodes; the move is random".to_owned());
+                said.notes.push(
+                    "no plan: none was found within the time or nodes; the move is random"
+                        .to_owned(),
+                );
             }
         }
         self.deliberation = Some(said);

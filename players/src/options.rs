@@ -72,10 +72,10 @@ pub enum Value {
     Text(String),
     /// A list of texts.
     Texts(Vec<String>),
-    /// The path and the content of the table of a solved game. Its text tells the content
+    /// The path and the content of the table of a solved game. Its text names the content
     /// and not the path, so that players with different tables are different players.
     Table(String, Arc<ValueTable>),
-    /// A learned evaluation. Its text too tells the content.
+    /// A learned evaluation. Its text names the content, too.
     Learned(Arc<LinearEvaluation>),
 }
 

@@ -12,6 +12,8 @@ pub struct RegretSummary {
     pub matches: u64,
     /// Matches of games without a table.
     pub skipped_matches: u64,
+    /// Decisions in matches of games with a table, in states that no table has.
+    pub skipped_decisions: u64,
     /// Decisions that were judged.
     pub decisions: u64,
     /// Points from which a decision is a blunder.

@@ -27,7 +27,8 @@ Examples:
 
 The regret of a decision is the value of the state minus its value after the
 move, for the role that moves, under best play of all roles. States where the
-role had a single move are left out, and so are games without a table. The mean
+role had a single move are left out, and so are games without a table and states
+that no table has. The mean
 of a block is the mean over its decisions; the regret of a player is the mean
 over blocks, with equal weight for each game.";
 
@@ -37,7 +38,7 @@ over blocks, with equal weight for each game.";
 pub struct Arguments {
     /// Folder of a run, or its name in results/runs
     run: PathBuf,
-    /// Judge by this table of `gamemaster solve`; repeated for other games and
+    /// Judge by this table of `gamemaster solve`; repeat it for other games and
     /// endgames
     #[arg(long = "table", value_name = "FILE", required = true)]
     tables: Vec<PathBuf>,
@@ -118,13 +119,15 @@ fn print(out: &mut impl Write, report: &RegretSummary) -> io::Result<()> {
     let matches = counted(report.matches, "match", "matches");
     let decisions = counted(report.decisions, "decision", "decisions");
     write!(out, "{decisions} in {matches}")?;
-    match report.skipped_matches {
-        0 => writeln!(out, ".\n")?,
-        n => {
-            let skipped = counted(n, "match", "matches");
-            writeln!(out, "; {skipped} of games without a table left out.\n")?;
-        }
+    if report.skipped_matches > 0 {
+        let skipped = counted(report.skipped_matches, "match", "matches");
+        write!(out, "; {skipped} of games without a table left out")?;
     }
+    if report.skipped_decisions > 0 {
+        let skipped = counted(report.skipped_decisions, "decision", "decisions");
+        write!(out, "; {skipped} in states that no table has left out")?;
+    }
+    writeln!(out, ".\n")?;
     let width = report.players.iter().map(|player| player.player.len()).max().unwrap_or(0).max(6);
     writeln!(out, "{:<width$}  regret  95 % interval  decisions   perfect   blunders", "player")?;
     for player in &report.players {

@@ -206,7 +206,6 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let cancel = Cancel::new();
     let stop = cancel.clone();
     interrupt::on_interrupt(move || stop.cancel())?;
-    let asked_by = chooses_proof(arguments)?;
     let wanted = Wanted {
         memory_bytes: arguments.memory,
         n_threads: crew.0,
@@ -214,10 +213,9 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         time: arguments.time,
         checkpoint: arguments.checkpoint.clone(),
         json: arguments.json,
-        asked_by,
     };
-    if asked_by.is_some() {
-        return prove(&game, &wanted, &cancel);
+    if let Some(option) = chooses_proof(arguments)? {
+        return prove(&game, &wanted, option, &cancel);
     }
     give_large_arrays_back();
     let begun = Instant::now();

@@ -36,8 +36,7 @@ pub(super) fn unsuitable(
                 return Err(ExperimentError::Interrupted);
             }
             let reason = contestant.config.unsuitable(game.fork());
-            let reason = reason
-                .map_err(|source| ExperimentError::Rules { game: game.name.clone(), source })?;
+            let reason = reason.map_err(|source| ExperimentError::of_rules(&game.name, source))?;
             found.extend(reason.map(|reason| Unsuitable { game: at, player, reason }));
         }
     }

@@ -44,6 +44,9 @@ pub enum LookUpError {
     /// The value of a successor is not known.
     #[error("the table does not have all successors of the state")]
     Unreached,
+    /// Best play of roles that choose at once could not be computed.
+    #[error("the values of the state's joint moves have no value of the state")]
+    NoValue,
     /// There are too many joint moves.
     #[error("the state has more than {MAX_JOINT_MOVES} joint moves")]
     TooManyMoves,
@@ -109,7 +112,8 @@ impl BestPlay {
     /// Best play in a state that is not terminal.
     ///
     /// # Errors
-    /// If the value of a successor is not known, or the reasoner fails.
+    /// If the value of a successor is not known, the values of the successors have none for the
+    /// state, there are too many joint moves, or the reasoner fails.
     pub fn of(
         machine: &mut dyn StateMachine,
         known: &dyn Values,
@@ -144,7 +148,7 @@ impl BestPlay {
         let counts: Vec<usize> = legal.iter().map(Vec::len).collect();
         let chance = game.random().map(|role| usize::from(role.0));
         let best = resolve(&counts, chance, &mut |at| &values[at]);
-        let best = best.map_err(|_| LookUpError::Unreached)?;
+        let best = best.map_err(|_| LookUpError::NoValue)?;
         Ok(Self { legal, values, ends, best })
     }
 

@@ -75,7 +75,7 @@ impl<const N: usize> Block<N> {
             + self.numbers.n_bytes()) as u64
     }
 
-    /// Expands states and lays their successors out by shard, in `states`.
+    /// Expands states and lays their successors out by shard, in memory that is used again.
     fn expand(
         first: usize,
         expander: &mut dyn Expander,
@@ -210,9 +210,9 @@ impl<const N: usize> Workspace<N> {
 /// Whether successors are new states or known ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Successors {
-    /// None is known, so that the tables begin empty; all are added.
+    /// No state is known: the tables are emptied first.
     New,
-    /// Those that are not known are added.
+    /// States that are not known are added.
     Added,
     /// All are in the tables.
     Known,

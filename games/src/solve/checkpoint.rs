@@ -70,7 +70,9 @@ pub enum ResumeError {
     )]
     Other,
     /// It does not begin like a checkpoint, or its segments do not fit together.
-    #[error("it is damaged, or no checkpoint of `gamemaster solve`; remove it to begin anew")]
+    #[error(
+        "the file is damaged, or not a checkpoint of `gamemaster solve`; name another file, or remove this one to begin anew"
+    )]
     Damaged,
 }
 

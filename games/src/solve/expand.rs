@@ -31,9 +31,10 @@ pub(super) const JOINT: u8 = 254;
 /// The mover of a terminal state.
 pub(super) const TERMINAL: u8 = 255;
 
-/// A group of states, and the successors of this group and of those before it, pass by pass: a
-/// pass makes one joint move in each state that has one left. The joint moves of a state come
-/// in the order of its passes: the last role's move changes first.
+/// The movers and outcomes of one group of states, and the successors of all groups since
+/// [`clear`](Self::clear). Successors come pass by pass: a pass makes one joint move in each state
+/// that has one left. The joint moves of a state come in the order of its passes: the last role's
+/// move changes first.
 #[derive(Debug, Default)]
 pub(super) struct Group {
     /// By state: the index of the role that chooses, the first role where nobody has a
@@ -94,7 +95,7 @@ impl From<ReasoningError> for Fault {
 
 /// Computes successors of at most [`GROUP`] states at a time.
 pub(super) trait Expander: Send {
-    /// Begins the next group in `group`: some states, of `n_words` words each, with all
+    /// Adds a group to `group`: at most [`GROUP`] states, of `n_words` words each, with all their
     /// successors.
     fn expand(&mut self, states: &[u64], n_words: usize, group: &mut Group) -> Result<(), Fault>;
 }
@@ -144,7 +145,7 @@ impl Numbers {
         &self.states[number as usize]
     }
 
-    /// Bytes of a state, roughly.
+    /// Bytes of all states, roughly.
     pub(super) fn n_bytes(&self) -> u64 {
         let words = self.states.first().map_or(0, |state| state.words.len() as u64);
         self.states.len() as u64 * (2 * (24 + 8 * words) + 16)

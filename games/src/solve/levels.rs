@@ -479,8 +479,8 @@ impl<const N: usize> Levels<N> {
         Ok(())
     }
 
-    /// Gives up what can be made again if the codes of a round would not fit. Rounds of different
-    /// levels differ in what they take of the workspace.
+    /// Gives up what can be made again if the codes of a round would not fit: first the workspace,
+    /// which may have buffers of larger levels.
     fn make_room_for_codes(&mut self) {
         let limit_bytes = self.setup.memory_bytes;
         let is_full = |levels: &Self| levels.n_bytes() + limit_bytes / 16 > limit_bytes;

@@ -18,7 +18,7 @@ const AHEAD: usize = 32;
 /// Bytes that the processor loads at once.
 const CACHE_LINE: usize = 64;
 
-/// Lines that are loaded in order in the time in which one is loaded from anywhere.
+/// Cache lines that can be read in order in the time of one random read.
 const LINES_FOR_A_LOOK_UP: usize = 8;
 
 /// A code for a terminal state's outcome, or for an unknown value.
@@ -141,9 +141,9 @@ impl<const N: usize> Shard<N> {
         self.place(state, place as usize, tag)
     }
 
-    /// Loads the table and its states into the near cache, in the order in which they
-    /// lie: much faster than line by line when they are needed, if these `n_look_ups` need a
-    /// good part of them. For fewer it does nothing.
+    /// Reads the table and its states once, in order, so that they are in the near cache: much
+    /// faster than line by line when they are needed. Does nothing if `n_look_ups` are too few to
+    /// pay for that.
     pub(super) fn warm(&self, n_look_ups: usize) {
         let n_bytes =
             size_of_val(&self.table[..]) + size_of_val(&self.states[self.base as usize..]);

@@ -45,11 +45,18 @@ fn section(found: &RegretSummary) -> Section {
     Section { heading: headings::REGRET.into(), sentence: Some(sentence), tables }
 }
 
-/// What a sentence adds if there are matches without a table.
+/// What a sentence adds if there are matches or decisions that no table is for.
 pub(super) fn skipped(found: &RegretSummary) -> String {
-    match found.skipped_matches {
+    let matches = match found.skipped_matches {
         0 => String::new(),
         n => format!(" {} of games without a table left out.", count(n, "match", "matches")),
+    };
+    match found.skipped_decisions {
+        0 => matches,
+        n => {
+            let decisions = count(n, "decision", "decisions");
+            format!("{matches} {decisions} in states that no table has left out.")
+        }
     }
 }
 

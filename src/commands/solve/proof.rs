@@ -33,8 +33,6 @@ pub(super) struct Wanted {
     pub(super) time: Option<Duration>,
     pub(super) checkpoint: Option<PathBuf>,
     pub(super) json: bool,
-    /// The option that asked for a proof, if there is one.
-    pub(super) asked_by: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -78,13 +76,15 @@ struct MoveBounds {
     bounds: RoleBounds,
 }
 
-/// Proves the value of the game's initial state and prints it.
-pub(super) fn prove(game: &Arc<Game>, wanted: &Wanted, cancel: &Cancel) -> CommandResult {
+/// Proves the value of the game's initial state, as this option asks for, and prints it.
+pub(super) fn prove(
+    game: &Arc<Game>,
+    wanted: &Wanted,
+    option: &'static str,
+    cancel: &Cancel,
+) -> CommandResult {
     let begun = Instant::now();
-    let proof = begin(game, wanted, cancel).map_err(|error| match wanted.asked_by {
-        Some(option) => unsuitable(error, option, cancel),
-        None => failure(error, cancel),
-    })?;
+    let proof = begin(game, wanted, cancel).map_err(|error| unsuitable(error, option, cancel))?;
     finish(game, proof, begun.elapsed(), wanted, cancel)
 }
 
@@ -172,8 +172,8 @@ fn continued(path: &Path, proof: &mut ProofSolver) -> Result<ProofCheckpoint, Fa
             let lost = counted(n_lost, "entry", "entries");
             writeln!(
                 io::stderr(),
-                "note: {lost} of the checkpoint did not fit --memory, and what they tell is searched \
-                 again; the next write leaves them out of the file"
+                "note: {lost} of the checkpoint did not fit --memory: the states are searched again, \
+                 and the next write leaves them out of the file"
             )?;
         }
     }
@@ -185,7 +185,7 @@ fn continued(path: &Path, proof: &mut ProofSolver) -> Result<ProofCheckpoint, Fa
 fn unsuitable(error: ProofError, option: &str, cancel: &Cancel) -> Failure {
     match error {
         ProofError::Chance | ProofError::Roles { .. } => Failure::usage(anyhow!(
-            "{option} asks for a proof, but {error}; leave it out to compute the values of all \
+            "{option} asks for a proof, but {error}; omit {option} to compute the values of all \
              states"
         )),
         error => failure(error, cancel),

@@ -96,7 +96,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         let mut found = of_game(name, &tables, arguments, &cancel)?;
         if library::find(name).is_none() {
             let place = from_folder_of(arguments.out.as_deref(), Path::new(name))
-                .with_context(|| format!("cannot tell where {name} is"))?;
+                .with_context(|| format!("cannot resolve the path of {name}"))?;
             found.iter_mut().for_each(|position| position.rulesheet.clone_from(&place));
         }
         let mut stderr = std::io::stderr().lock();

@@ -30,7 +30,7 @@ const PLACE_BITS: u32 = 27;
 pub(super) struct ProofTable {
     words: Vec<AtomicU64>,
     n_used: AtomicU64,
-    /// Entries from which on it needs room; more than it can have where there is none.
+    /// Number of entries at which the table grows; more than it can have if it cannot grow.
     n_crowded: u64,
     limit_bytes: u64,
     most_bytes: u64,

@@ -48,9 +48,7 @@ pub(super) fn search(
         return Err(Failure::usage(anyhow!("--prune: give a --depth from 1")));
     }
     if machine.game().kind().hidden_information {
-        return Err(Failure::usage(anyhow!(
-            "--prune: the searches do not suit games with hidden information"
-        )));
+        return Err(Failure::usage(anyhow!("--prune needs a game without hidden information")));
     }
     check_evaluation(evaluation)
         .map_err(|wrong| Failure::usage(anyhow!("--evaluation {evaluation}: {wrong}")))?;
