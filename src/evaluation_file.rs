@@ -297,6 +297,6 @@ mod tests {
         check("states = 4000", "states = 4000\nfoo = 1", "foo");
         let last = text.rfind("[[features]]").unwrap();
         let error = parse(&text[..last]).unwrap_err();
-        assert!(error.contains("it has 1 of `n_features = 2` features"), "{error}");
+        assert!(error.contains("`n_features` is 2, but the file has 1"), "{error}");
     }
 }

@@ -112,7 +112,7 @@ fn what_cannot_be_solved_is_said() {
     refused(
         &["pig", "--time", "10s"],
         2,
-        "--time asks for a proof, but proof-number search needs a game without chance; leave it out",
+        "--time asks for a proof, but proof-number search needs a game without chance; omit --time",
     );
     // Reaching all of its states takes a minute.
     refused(&["fishery"], 2, "has no value: several roles choose at the same time");
