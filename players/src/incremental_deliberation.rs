@@ -370,6 +370,7 @@ impl IncrementalDeliberation {
         let roles = SearchRoles::new(machine.game(), role);
         let frame = Frame::new(roles.n_roles);
         let max_states = self.max_states;
+        let n_others = roles.others.len();
         let stopwatch = Stopwatch::new(stop);
         let mut growth = Growth { machine, roles, ranks: &ranks, stopwatch, frame, max_states };
         let grown = growth.grow(&mut self.tree);
@@ -377,7 +378,9 @@ impl IncrementalDeliberation {
         match grown {
             Ok(is_full) => {
                 said.completed = self.tree.is_solved(0);
-                said.proven = said.completed && !self.tree.met_simultaneous_moves;
+                said.proven = said.completed
+                    && !self.tree.met_simultaneous_moves
+                    && (n_others <= 1 || self.tree.nodes[0].lower >= 100.0);
                 if is_full {
                     said.notes.push(format!(
                         "the tree has no room for more than {max_states} states (option max_states) \
@@ -388,11 +391,11 @@ impl IncrementalDeliberation {
             Err(Halt::Due) => {}
             Err(Halt::Broken(error)) => return Err(error.into()),
         }
-        self.deliberation = Some(self.said(said));
+        self.deliberation = Some(self.said(said, n_others));
         Ok(())
     }
 
-    fn said(&self, said: Deliberation) -> Deliberation {
+    fn said(&self, said: Deliberation, n_others: usize) -> Deliberation {
         let Some(root) = self.tree.nodes.first() else { return said };
         let candidate = |(action, (lower, upper), visits): (MoveId, Bounds, u64)| {
             let (value, bound) = match (lower, upper) {
@@ -418,7 +421,12 @@ impl IncrementalDeliberation {
             false => "",
         };
         let n_states = self.tree.nodes.len();
-        notes.push(format!("the value is {range} (tree of {n_states} states){unknown}"));
+        let assumed = match (n_others > 1, self.tree.met_simultaneous_moves) {
+            (false, false) => "",
+            (true, false) => "against others who join forces, ",
+            (_, true) => "against others who know its moves, ",
+        };
+        notes.push(format!("{assumed}the value is {range} (tree of {n_states} states){unknown}"));
         Deliberation { value, candidates, notes, ..said }
     }
 

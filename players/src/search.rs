@@ -394,10 +394,14 @@ impl<'a> Search<'a> {
 
     /// Whether a value of the search is one under the true rules, too. Where several roles
     /// choose at once, the search lets the others know more or less than they do; and other
-    /// roles may neither help nor seek their own good.
+    /// roles may neither help nor seek their own good: against two of them, who need not join
+    /// forces, the value is only the least that the role can be sure of.
     fn is_proof(&self, value: Value) -> bool {
         let is_true_model = match self.settings.opponents {
-            Opponents::Paranoid | Opponents::Matrix => !self.memory.met_simultaneous_moves,
+            Opponents::Paranoid | Opponents::Matrix => {
+                let has_one = self.roles.others.len() == 1;
+                !self.memory.met_simultaneous_moves && (has_one || value.score >= 100.0)
+            }
             Opponents::MaxN | Opponents::Cooperative => false,
         };
         value.proven && (is_true_model || self.roles.others.is_empty())

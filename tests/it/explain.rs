@@ -353,3 +353,18 @@ fn nothing_is_said_of_a_start_that_was_not() {
     let told = workspace.run(&command).code(0).stdout();
     assert!(!told.contains("not complete yet"), "{told}");
 }
+
+/// What a role of several gets depends on the moves that the others prefer, also where it is
+/// known what these bring them. By the solver, the role gets 66.7.
+#[test]
+fn the_means_of_three_roles_are_those_of_good_moves() {
+    let workspace = Workspace::new();
+    let moves = "((aim sure) noop noop noop) (noop noop noop (roll 3)) \
+                 (noop (aim poor) noop noop) (noop noop noop (roll 3)) \
+                 (noop noop (aim poor) noop) (noop noop noop (roll 2))";
+    let explain = ["explain", "truel", "--player", "mcts", "--nodes", "100000", "--json"];
+    let json = workspace.run(&[&explain[..], &["--moves", moves]].concat()).code(0).stdout();
+    let said: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let value = said["value"].as_f64().unwrap();
+    assert!((value - 66.7).abs() < 1.0, "{value}");
+}

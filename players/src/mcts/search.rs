@@ -503,6 +503,13 @@ impl Search {
         if expanded == Expanded::NotOpposed { Err(Halt::NotOpposed) } else { Ok(child) }
     }
 
+    /// Whether moves whose value is known are left for those that are not. What the others get of
+    /// a node is the mean over the moves that its role prefers, unless it follows from what the
+    /// role gets.
+    fn leaves_known(&self) -> bool {
+        self.roles.opposed || self.roles.strategic.len() == 1
+    }
+
     /// The most promising of a role's edges (UCB1 of Auer, Cesa-Bianchi and Fischer 2002,
     /// in trees by Kocsis and Szepesvari 2006), the first of equals from `offset` on. Edges
     /// that cannot beat what another one is proven to bring are left out, and those whose
@@ -523,6 +530,7 @@ impl Search {
         };
         let weight = weight * exploration * n.ln().sqrt();
         let untried = self.tree.means(at)[role] + self.settings.first_play;
+        let leaves_known = self.leaves_known();
         let (mut best, mut most) = (offset, f32::NEG_INFINITY);
         for index in (offset..edges.len()).chain(0..offset) {
             let Edge { visits, flying, mean, estimate, bounds, .. } = edges[index];
@@ -531,7 +539,8 @@ impl Search {
             }
             let tried = visits + u32::from(flying);
             let value = match bounds.is_exact() {
-                true => bounds.value() - KNOWN,
+                true if leaves_known => bounds.value() - KNOWN,
+                true => bounds.value(),
                 false => {
                     let mean = if visits == 0 { untried } else { mean };
                     let worth = (1.0 - share) * mean + share * estimate;
@@ -654,8 +663,15 @@ impl Search {
             let Hop { node, edge } = hops[at];
             if node != before {
                 // Whatever was tried below, the node is worth what its bounds say.
-                for (reward, bounds) in self.rewards.iter_mut().zip(self.tree.bounds(node)) {
-                    *reward = bounds.clamp(*reward);
+                let leaves_known = self.leaves_known() || self.tree.node(node).visits == 0;
+                let known = self.tree.bounds(node).iter().zip(self.tree.means(node));
+                for (reward, (bounds, &mean)) in self.rewards.iter_mut().zip(known) {
+                    if leaves_known || bounds.is_exact() {
+                        *reward = bounds.clamp(*reward);
+                    } else if bounds.clamp(mean) != mean {
+                        // Rewards brought between the bounds one by one have another mean.
+                        *reward = bounds.clamp(mean);
+                    }
                 }
                 self.tree.visit(node, &self.rewards);
                 before = node;

@@ -105,6 +105,16 @@ fn a_move_found_in_the_start_clock_is_played_without_time() {
     assert_eq!(with_time, without);
 }
 
+/// What others together can keep a role from is no proof of its value where there are several of
+/// them: each seeks its own good, and the captain gets 80.
+#[test]
+fn a_value_against_several_others_is_no_proof() {
+    for kind in ["minimax", "alpha_beta"] {
+        let (said, ..) = said("pirate_gold", kind, [], &Stop::never());
+        assert!(said.completed && !said.proven && said.value == Some(0.0), "{kind}: {said:?}");
+    }
+}
+
 /// A table or none, the line leads to the end and its moves are those of the textbook:
 /// nine marks, and a draw.
 #[test]
