@@ -320,11 +320,20 @@ impl Forest {
     }
 
     /// Selects one of the legal moves: one that was never tried, or by UCT. Its index.
-    fn select(&mut self, node: usize, legal: &[MoveId], rng: &mut Pcg64) -> usize {
+    ///
+    /// Roles that choose at once and weigh alike would meet in the same joint moves again and
+    /// again, however bad these are for each of them; so each of them weighs anew.
+    fn select(&mut self, node: usize, legal: &[MoveId], is_joint: bool, rng: &mut Pcg64) -> usize {
+        let (exploration, first) = match is_joint {
+            true => {
+                (self.exploration * rng.random_range(0.0..2.0), rng.random_range(0..legal.len()))
+            }
+            false => (self.exploration, 0),
+        };
         let arms = &mut self.nodes[node].arms;
         let mut untried = Vec::new();
         let mut best = (f64::NEG_INFINITY, 0);
-        for &action in legal {
+        for &action in legal[first..].iter().chain(&legal[..first]) {
             let at = match arms.iter().position(|arm| arm.action == action) {
                 Some(at) => at,
                 None => {
@@ -341,7 +350,7 @@ impl Forest {
             }
             let n = f64::from(arm.n);
             let rare = (f64::from(arm.n_available).ln() / n).sqrt();
-            let score = arm.mean() / 100.0 + self.exploration * rare;
+            let score = arm.mean() / 100.0 + exploration * rare;
             if score > best.0 {
                 best = (score, at);
             }
@@ -409,6 +418,11 @@ impl Iterations<'_> {
             };
             allow(machine.game(), &mut knowledge, &replies);
             joint_move.clear();
+            let chooses = |(role, legal): (RoleId, &Vec<MoveId>)| {
+                legal.len() > 1 && machine.game().random() != Some(role)
+            };
+            let roles = machine.game().role_ids();
+            let is_joint = roles.zip(&replies.by_role).filter(|&it| chooses(it)).count() > 1;
             let (mut is_new, mut is_outside) = (false, false);
             for (role, legal) in machine.game().role_ids().zip(&replies.by_role) {
                 joint_move.push(match legal.as_slice() {
@@ -421,7 +435,7 @@ impl Iterations<'_> {
                         match self.forest.node(role, known, legal.len()) {
                             Some((node, is_first)) => {
                                 is_new |= is_first;
-                                let arm = self.forest.select(node, legal, self.rng);
+                                let arm = self.forest.select(node, legal, is_joint, self.rng);
                                 self.path.push((role, node, arm));
                                 self.forest.nodes[node].arms[arm].action
                             }

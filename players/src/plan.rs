@@ -53,8 +53,8 @@ pub struct OptimalPlans {
     pub reward: u8,
     /// The plans, in the order of the rules.
     pub plans: Vec<Vec<MoveId>>,
-    /// Whether these are all: neither the limit nor the number of a plan's moves, at most
-    /// [`MAX_LEVELS`], left any out.
+    /// Whether these are all. The limit may leave some out, and plans of more than 1,000 moves are
+    /// not listed.
     pub are_all: bool,
 }
 
