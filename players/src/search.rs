@@ -381,17 +381,6 @@ impl<'a> Search<'a> {
         Ok(answer)
     }
 
-    /// The value of the state as an earlier search of the same match found it. What is remembered
-    /// answers only searches of the same depth, so that deepening begins there.
-    fn known_value(&mut self, state: &State) -> Option<Entry> {
-        if self.settings.remembered == 0 {
-            return None;
-        }
-        self.frames[0].begin(state);
-        let known = self.memory.table.get(self.frames[0].key(self.machine));
-        known.filter(|entry| entry.bound == Bound::Exact)
-    }
-
     /// Whether a value of the search is one under the true rules, too. Where several roles
     /// choose at once, the search lets the others know more or less than they do; and other
     /// roles may neither help nor seek their own good: against two of them, who need not join

@@ -272,7 +272,14 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     if let Some(path) = &arguments.out {
         let begun = Instant::now();
         let table = solver.table(&crew);
-        let bytes = solution_file::write(path, &table).map_err(Failure::unwritable)?;
+        let bytes = match solution_file::write(path, &table) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                // What took the time is printed all the same, and a checkpoint stays.
+                json_or_text(arguments.json, &report, print)?;
+                return Err(Failure::unwritable(error));
+            }
+        };
         report.table = Some(TableReport {
             file: path.display().to_string(),
             bytes,

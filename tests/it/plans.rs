@@ -80,6 +80,21 @@ fn what_is_no_plan_is_said() {
     refused(&["maze", "--moves", "(east"], "--moves: unclosed `(`");
 }
 
+/// A game of circles, without a plan: a longer search would find none.
+#[test]
+fn a_game_without_a_plan_is_told_from_a_search_that_was_stopped() {
+    let workspace = Workspace::new();
+    let circle = "(role robot) (init (at a)) (next-place a b) (next-place b a)
+        (<= (legal robot (go ?y)) (true (at ?x)) (next-place ?x ?y))
+        (<= (next (at ?y)) (does robot (go ?y))) (<= terminal (true (at c))) (goal robot 0)";
+    workspace.write("circle.kif", circle);
+    let told = workspace.run(&["game", "plan", "circle.kif", "--all"]).code(0).stdout();
+    assert!(told.contains("  no plan ends the match within 1,000 moves\n"), "{told}");
+    let stopped = ["game", "plan", "fifteen_puzzle", "--all", "--seconds", "0.1"];
+    let told = workspace.run(&stopped).code(0).stdout();
+    assert!(told.contains("no optimal plan was found; search longer with --seconds"), "{told}");
+}
+
 /// Plans that players made, checked without the players: what they guarantee is the value
 /// that the player reported, in games with and without chance, and where moves are made at
 /// once or something is hidden.

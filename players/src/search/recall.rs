@@ -1,9 +1,22 @@
 //! What a search remembers of states: the table of the solved game, and the transposition table.
 
+use games::State;
+
 use super::transposition_table::{Bound, Entry};
 use super::{Search, Value};
 
 impl Search<'_> {
+    /// The value of the state as an earlier search of the same match found it. What is remembered
+    /// answers only searches of the same depth, so that deepening begins there.
+    pub(super) fn known_value(&mut self, state: &State) -> Option<Entry> {
+        if self.settings.remembered == 0 {
+            return None;
+        }
+        self.frames[0].begin(state);
+        let known = self.memory.table.get(self.frames[0].key(self.machine));
+        known.filter(|entry| entry.bound == Bound::Exact)
+    }
+
     /// The value of a state by the table of the solved game. Terminal states are not in it.
     pub(super) fn look_up(&mut self, level: usize) -> Option<Value> {
         let solved = self.solved?;

@@ -255,7 +255,7 @@ fn list(machine: &mut dyn StateMachine, limit: usize, stop: &Stop) -> Result<Lis
         error => failure(error),
     })?;
     let Some(found) = found else {
-        return Ok(Listed { reward: None, plans: vec![], are_all: false });
+        return Ok(Listed { reward: None, plans: vec![], are_all: !stop.is_due(0) });
     };
     let plans = found.plans.iter().map(|moves| in_words(machine, moves)).collect();
     Ok(Listed { reward: Some(found.reward), plans, are_all: found.are_all })
@@ -368,7 +368,10 @@ fn print_checked(out: &mut impl Write, checked: &Checked, report: &Report) -> io
 
 fn print_listed(out: &mut impl Write, listed: &Listed) -> io::Result<()> {
     let Some(reward) = listed.reward else {
-        return writeln!(out, "  no optimal plan was found; search longer with --seconds");
+        return match listed.are_all {
+            true => writeln!(out, "  no plan ends the match within 1,000 moves"),
+            false => writeln!(out, "  no optimal plan was found; search longer with --seconds"),
+        };
     };
     let n = listed.plans.len();
     match (n, listed.are_all) {

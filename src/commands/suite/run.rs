@@ -116,11 +116,12 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         .and_then(|()| decisions(&manager, &suite, &players, arguments));
     manager.shutdown();
     let found = SuiteResult { suite: suite.name, players: played? };
+    let printed = print(&found, arguments);
     if let Some(file) = &arguments.junit {
         atomic_file::replace(file, junit_of_positions(&found).as_bytes())
             .map_err(|error| Failure::cannot_write(file, error))?;
     }
-    print(&found, arguments)
+    printed
 }
 
 fn decisions(
