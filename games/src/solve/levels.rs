@@ -743,10 +743,6 @@ impl<const N: usize> Run for Levels<N> {
             }
         };
         let entries = Entries { n_states: n, n_roles, values, each: &states };
-        // The table itself is beyond the bound where states fill the memory: it must be written.
-        let kept = self.n_bytes() + ValueTable::bytes_of(n);
-        let limit_bytes = self.setup.memory_bytes;
-        let sorting = limit_bytes.saturating_sub(kept).clamp(limit_bytes / 16, limit_bytes / 4);
-        ValueTable::new(game, summary, entries, sorting, crew)
+        ValueTable::new(game, summary, entries, self.setup.memory_bytes / 4, crew)
     }
 }

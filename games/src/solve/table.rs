@@ -183,11 +183,6 @@ impl ValueTable {
         table
     }
 
-    /// Bytes of a table of so many states, roughly.
-    pub(super) fn bytes_of(n_states: u64) -> u64 {
-        n_states * (KEY_BYTES as u64 + 1)
-    }
-
     /// Enters all states; `false` if two of them look the same with this salt.
     fn fill(
         &mut self,
