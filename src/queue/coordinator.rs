@@ -1,5 +1,7 @@
 //! Gives the blocks of a run to workers, and collects what they played.
 
+mod opening;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,9 +13,7 @@ use async_nats::jetstream::Context;
 use async_nats::jetstream::consumer::{AckPolicy, pull};
 use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::message::PublishMessage;
-use async_nats::jetstream::stream::{Config, RetentionPolicy};
 use futures_util::{FutureExt as _, StreamExt as _};
-use results::files;
 use results::workers::{WorkerMachine, WorkersFile};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{JoinError, JoinSet};
@@ -24,21 +24,19 @@ use super::calibration::Calibration;
 use super::checked::{Checked, Refused, checked};
 use super::error::{is_no_reply, is_no_stream};
 use super::link::Link;
-use super::prepared::{has_program, launched, program_hash};
 use super::replayed::Replayed;
 use super::result_reader::{ResultReader, StoredResult};
-use super::run_file::{RunName, run_name};
+use super::run_file::run_name;
 use super::storing::{check_size, store};
 use super::upkeep::remove;
 use super::wire::{
-    BlockMessage, Build, FORMAT, JobMessage, Manifest, Refusal, ResultMessage, WorkerMessage,
-    decode, encode,
+    BlockMessage, JobMessage, Manifest, Refusal, ResultMessage, WorkerMessage, decode, encode,
 };
-use super::{QueueError, Server, names, rulesheets};
+use super::{QueueError, Server, names};
 use crate::consumers::Catalogue;
 use crate::event::{EventKind, Notice};
 use crate::experiment::Experiment;
-use crate::manager::{PlayerSource, command_words};
+use crate::manager::PlayerSource;
 use crate::runner::{Crew, Dispatcher, StopFlag};
 use crate::schedule::Job;
 use crate::spec;
@@ -246,172 +244,6 @@ impl Crew for Coordinator {
 }
 
 impl Queue {
-    async fn open(
-        server: Server,
-        experiment: &Experiment,
-        folder: &Path,
-        run: RunName,
-        settings: &CoordinatorSettings,
-    ) -> Result<Self, QueueError> {
-        let RunName { name: run, earlier } = run;
-        let name = format!("gamemaster coordinator of {run}");
-        let (context, mut link) = server.connect_patiently(&name).await?;
-        let spec = &experiment.spec;
-        let players: Vec<_> =
-            spec.players.iter().map(|player| Arc::clone(&player.config)).collect();
-        let sent = || spec.games.iter().filter(|entry| !spec::is_shipped(entry));
-        let manifest = Manifest {
-            format: FORMAT,
-            run: run.clone(),
-            build: Build::this()?,
-            mixed_versions: settings.mixed_versions,
-            spec_hash: spec.hash(),
-            spec: spec::portable_text(spec),
-            rulesheets: sent().map(spec::GameEntry::text_hash).collect(),
-            launched: launched(&players)
-                .map(|(player, _)| (player.id.clone(), player.hash.clone()))
-                .collect(),
-            classes: BTreeMap::new(),
-            ack_wait_ms: u64::try_from(settings.ack_wait.as_millis()).unwrap_or(u64::MAX),
-        };
-        let rulesheets: Vec<(String, String, Vec<u8>)> = sent()
-            .map(|entry| {
-                let subject = names::rules(&run, &entry.text_hash());
-                let what = format!("the rulesheet {}", entry.source.name);
-                (subject, what, rulesheets::encoded(&entry.source.text))
-            })
-            .collect();
-        // Before anything is on the server, so that nothing stays there.
-        for (_, what, payload) in &rulesheets {
-            check_size(&context, what, payload)?;
-        }
-        check_size(&context, SPEC, &encode(&manifest))?;
-        let refused = server.refused("make the streams of the run");
-        let streams = [
-            Config {
-                name: names::RUNS.to_owned(),
-                subjects: names::RUNS_SUBJECTS.map(str::to_owned).to_vec(),
-                max_messages_per_subject: 1,
-                ..Config::default()
-            },
-            Config {
-                name: names::blocks_stream(&run),
-                subjects: vec![names::blocks(&run)],
-                retention: RetentionPolicy::WorkQueue,
-                ..Config::default()
-            },
-            Config {
-                name: names::results_stream(&run),
-                subjects: vec![names::results(&run)],
-                ..Config::default()
-            },
-        ];
-        for stream in streams {
-            let made = async || {
-                let made = context.get_or_create_stream(stream.clone()).await;
-                made.map_err(|error| refused(&error))
-            };
-            patiently(Some(&mut link), made).await?;
-        }
-        if let Some(earlier) = earlier {
-            // It may be gone already.
-            let _ = remove(&server, &context, &earlier).await;
-        }
-        for (subject, what, payload) in rulesheets {
-            let stored = async || store(&server, &context, &subject, &what, &payload).await;
-            patiently(Some(&mut link), stored).await?;
-        }
-        if spec.comparison.is_some() && !settings.mixed_versions {
-            for (player, command) in launched(&players) {
-                let words = command_words(command).unwrap_or_default();
-                if has_program(&words) {
-                    // Base and head are what they are here: workers with others play no match.
-                    let subject = names::program(&run, &player.hash);
-                    let hash = program_hash(&words)?.into_bytes();
-                    let stored = async || store(&server, &context, &subject, "a hash", &hash).await;
-                    patiently(Some(&mut link), stored).await?;
-                }
-            }
-        }
-        let catalogue = Catalogue::new(&experiment.games, &players, experiment.concurrency);
-        let tags =
-            |player: &spec::Contestant| player.tags.iter().chain(&settings.tags).cloned().collect();
-        let refused = server.refused("listen to workers");
-        let signs = context.client().subscribe(names::worker(&run, "*")).await;
-        let signs = signs.map_err(|error| refused(&error))?;
-        let mut queue = Self {
-            reader: ResultReader::new(&run),
-            server,
-            context,
-            link,
-            run,
-            manifest,
-            catalogue: Arc::new(catalogue),
-            tags: spec.players.iter().map(tags).collect(),
-            given_out: BTreeMap::new(),
-            cursor: 0,
-            early: BTreeMap::new(),
-            unsettled: BTreeSet::new(),
-            waiting: 0,
-            read: 0,
-            removed: 0,
-            signs,
-            workers: BTreeMap::new(),
-            n_workers: (0, 0),
-            refusals: BTreeSet::new(),
-            unserved: BTreeSet::new(),
-            shunned: BTreeSet::new(),
-            machines: WorkersFile::read(folder).map_err(|source| QueueError::RunFile {
-                path: folder.join(files::WORKERS),
-                source,
-            })?,
-            machines_are_written: true,
-            folder: folder.to_owned(),
-            lengths: MatchLengths::default(),
-            collected: VecDeque::new(),
-            publishing: JoinSet::new(),
-            unpublished: vec![],
-            n_unpublished: 0,
-            failure: None,
-        };
-        queue.read_waiting().await?;
-        Ok(queue)
-    }
-
-    /// Reads the results that wait on the server, so that their blocks are not given out again.
-    async fn read_waiting(&mut self) -> Result<(), QueueError> {
-        let refused = self.server.refused("hand out results");
-        let found = async || {
-            let found = self.context.get_stream(names::results_stream(&self.run)).await;
-            found.map_err(|error| refused(&error))
-        };
-        let stream = patiently(Some(&mut self.link), found).await?;
-        let state = &stream.cached_info().state;
-        if state.messages == 0 {
-            return Ok(());
-        }
-        self.waiting = state.last_sequence;
-        let mut heard = Instant::now();
-        // What does not come now comes later, and counts then.
-        while self.read < self.waiting && heard.elapsed() < SEARCH_TIME {
-            let results = match self.reader.read(&self.context, PATIENCE).await {
-                Ok(results) => results,
-                Err(error) => match refused(&*error) {
-                    QueueError::NoReply { .. } => continue,
-                    refused => return Err(refused),
-                },
-            };
-            for result in results {
-                heard = Instant::now();
-                self.read = self.read.max(result.sequence);
-                if let Some((block, _)) = names::of_result(&result.subject) {
-                    self.keep(block, result);
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// Keeps a result until it is the turn of its block.
     fn keep(&mut self, block: u64, result: StoredResult) {
         self.unsettled.insert(result.sequence);
