@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex};
 
 use super::crew::{Crew, Task};
 use super::expand::{Expander, Fault, GROUP, Group, Mask, Outcome};
-use super::numbers::{Number, Numbers};
 use super::store::{Code, N_SHARDS, Shard, Store, UNKNOWN, shard};
+use super::successor_numbers::{Number, SuccessorNumbers};
 use super::words::Grading;
 
 /// Maximum number of states of a block. In larger blocks the runs of successors in each shard
@@ -47,7 +47,7 @@ pub(super) struct Block<const N: usize> {
     pub(super) starts: Vec<u32>,
     /// By successor, those of the first shard before those of the second: its number, counted
     /// from the base of its shard.
-    pub(super) numbers: Numbers,
+    pub(super) numbers: SuccessorNumbers,
     /// By shard: the first number that counts.
     pub(super) bases: Arc<[u32]>,
     /// The successors in the same order, within a round only.
@@ -296,7 +296,7 @@ pub(super) fn round<const N: usize>(
     Ok(done)
 }
 
-/// Numbers the successors of all blocks, shard by shard, where `n_likely` states are likely to be
+/// SuccessorNumbers the successors of all blocks, shard by shard, where `n_likely` states are likely to be
 /// in the tables in the end.
 fn number<const N: usize>(
     store: &mut Store<N>,
@@ -398,8 +398,8 @@ pub(super) fn codes<const N: usize>(
                 let known = &shard.codes[block.bases[at] as usize..];
                 let range = block.starts[at] as usize..block.starts[at + 1] as usize;
                 match &block.numbers {
-                    Numbers::Narrow(numbers) => gather(known, &numbers[range], codes),
-                    Numbers::Wide(numbers) => gather(known, &numbers[range], codes),
+                    SuccessorNumbers::Narrow(numbers) => gather(known, &numbers[range], codes),
+                    SuccessorNumbers::Wide(numbers) => gather(known, &numbers[range], codes),
                 }
             }
         }
@@ -484,19 +484,8 @@ pub(super) fn run(crew: &dyn Crew, mut tasks: Vec<Task<'_>>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::crew::Alone;
     use super::*;
-
-    struct Alone;
-
-    impl Crew for Alone {
-        fn n_workers(&self) -> usize {
-            1
-        }
-
-        fn run(&self, tasks: Vec<Task<'_>>) {
-            tasks.into_iter().for_each(|task| task());
-        }
-    }
 
     /// A block whose successors are these states of one shard.
     fn block(states: &[[u64; 1]], in_shard: usize) -> Block<1> {
@@ -521,7 +510,7 @@ mod tests {
             let [block] = blocks;
             assert_eq!(block.bases[in_shard], 0);
             let found: Vec<usize> = (0..states.len()).map(|at| block.numbers.get(at)).collect();
-            (matches!(block.numbers, Numbers::Wide(_)), found)
+            (matches!(block.numbers, SuccessorNumbers::Wide(_)), found)
         };
         let few = 1000;
         assert_eq!(number(&states[..few], Successors::New), (false, (0..few).collect()));

@@ -4,7 +4,7 @@
 use std::hint;
 
 use super::expand::Outcome;
-use super::numbers::Number;
+use super::successor_numbers::Number;
 
 /// Number of shards: the first byte of a state's hash says which.
 pub(super) const N_SHARDS: usize = 256;

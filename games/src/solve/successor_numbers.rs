@@ -11,7 +11,7 @@ pub(super) trait Number: Copy + Default + Send {
 
     fn get(self) -> usize;
 
-    fn collected(all: Vec<Self>) -> Numbers;
+    fn collected(all: Vec<Self>) -> SuccessorNumbers;
 }
 
 impl Number for u16 {
@@ -27,8 +27,8 @@ impl Number for u16 {
         self.into()
     }
 
-    fn collected(all: Vec<Self>) -> Numbers {
-        Numbers::Narrow(all)
+    fn collected(all: Vec<Self>) -> SuccessorNumbers {
+        SuccessorNumbers::Narrow(all)
     }
 }
 
@@ -45,25 +45,25 @@ impl Number for u32 {
         self as usize
     }
 
-    fn collected(all: Vec<Self>) -> Numbers {
-        Numbers::Wide(all)
+    fn collected(all: Vec<Self>) -> SuccessorNumbers {
+        SuccessorNumbers::Wide(all)
     }
 }
 
 /// A number for each successor.
 #[derive(Debug)]
-pub(super) enum Numbers {
+pub(super) enum SuccessorNumbers {
     Narrow(Vec<u16>),
     Wide(Vec<u32>),
 }
 
-impl Default for Numbers {
+impl Default for SuccessorNumbers {
     fn default() -> Self {
         Self::Narrow(Vec::new())
     }
 }
 
-impl Numbers {
+impl SuccessorNumbers {
     /// Number of successors.
     pub(super) fn len(&self) -> usize {
         match self {
