@@ -370,17 +370,17 @@ impl IncrementalDeliberation {
         let roles = SearchRoles::new(machine.game(), role);
         let frame = Frame::new(roles.n_roles);
         let max_states = self.max_states;
-        let n_others = roles.others.len();
         let stopwatch = Stopwatch::new(stop);
         let mut growth = Growth { machine, roles, ranks: &ranks, stopwatch, frame, max_states };
         let grown = growth.grow(&mut self.tree);
-        let mut said = growth.stopwatch.deliberation;
+        let Growth { roles, stopwatch, .. } = growth;
+        let mut said = stopwatch.deliberation;
         match grown {
             Ok(is_full) => {
                 said.completed = self.tree.is_solved(0);
                 said.proven = said.completed
                     && !self.tree.met_simultaneous_moves
-                    && (n_others <= 1 || self.tree.nodes[0].lower >= 100.0);
+                    && roles.guarantee_is_value(self.tree.nodes[0].lower);
                 if is_full {
                     said.notes.push(format!(
                         "the tree has no room for more than {max_states} states (option max_states) \
@@ -391,7 +391,7 @@ impl IncrementalDeliberation {
             Err(Halt::Due) => {}
             Err(Halt::Broken(error)) => return Err(error.into()),
         }
-        self.deliberation = Some(self.said(said, n_others));
+        self.deliberation = Some(self.said(said, roles.others.len()));
         Ok(())
     }
 

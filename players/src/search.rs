@@ -331,17 +331,14 @@ impl<'a> Search<'a> {
         }
         memory.evaluation.begin(&settings.evaluation, &**machine, state);
         let mut answer = Answer::default();
-        let mut first = if self.settings.deepening { 1 } else { depth };
-        self.known_depth = 0;
-        if self.settings.deepening
-            && let Some(known) = self.known_value(state)
-        {
-            self.known_depth = known.depth_left;
-            first = self.known_depth.clamp(1, depth);
+        let known = if self.settings.deepening { self.known_value(state) } else { None };
+        self.known_depth = known.map_or(0, |known| known.depth_left);
+        let first = if self.settings.deepening { self.known_depth.clamp(1, depth) } else { depth };
+        if let Some(best) = known.and_then(|known| known.best) {
             // The answer if the search has no time to look at all moves again.
             let mut legal = Vec::new();
             self.machine.legal_moves(state, self.roles.me, &mut legal)?;
-            answer.action = known.best.and_then(|best| legal.get(best).copied());
+            answer.action = legal.get(best).copied();
         }
         for limit in first..=depth {
             self.limit = limit;
@@ -383,13 +380,11 @@ impl<'a> Search<'a> {
 
     /// Whether a value of the search is one under the true rules, too. Where several roles
     /// choose at once, the search lets the others know more or less than they do; and other
-    /// roles may neither help nor seek their own good: against two of them, who need not join
-    /// forces, the value is only the least that the role can be sure of.
+    /// roles may neither help nor seek their own good.
     fn is_proof(&self, value: Value) -> bool {
         let is_true_model = match self.settings.opponents {
             Opponents::Paranoid | Opponents::Matrix => {
-                let has_one = self.roles.others.len() == 1;
-                !self.memory.met_simultaneous_moves && (has_one || value.score >= 100.0)
+                !self.memory.met_simultaneous_moves && self.roles.guarantee_is_value(value.score)
             }
             Opponents::MaxN | Opponents::Cooperative => false,
         };

@@ -663,13 +663,14 @@ impl Search {
             let Hop { node, edge } = hops[at];
             if node != before {
                 // Whatever was tried below, the node is worth what its bounds say.
-                let leaves_known = self.leaves_known() || self.tree.node(node).visits == 0;
+                // Rewards that are brought between the bounds one by one have another mean than
+                // those whose mean is. Opposed roles play as well or better by the former.
+                let is_each = self.leaves_known() || self.tree.node(node).visits == 0;
                 let known = self.tree.bounds(node).iter().zip(self.tree.means(node));
                 for (reward, (bounds, &mean)) in self.rewards.iter_mut().zip(known) {
-                    if leaves_known || bounds.is_exact() {
+                    if is_each || bounds.is_exact() {
                         *reward = bounds.clamp(*reward);
                     } else if bounds.clamp(mean) != mean {
-                        // Rewards brought between the bounds one by one have another mean.
                         *reward = bounds.clamp(mean);
                     }
                 }

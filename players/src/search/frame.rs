@@ -31,6 +31,13 @@ impl SearchRoles {
         Self { me, others: (0..n_roles).filter(is_other).collect(), chance, n_roles }
     }
 
+    /// Whether a value of the role that holds against all others together is its value. Several
+    /// others need not join forces, so that against them it is only the least that the role can
+    /// be sure of.
+    pub(crate) fn guarantee_is_value(&self, score: f64) -> bool {
+        self.others.len() <= 1 || score >= 100.0
+    }
+
     /// The index of the role that is searched for.
     pub(crate) fn index(&self) -> usize {
         usize::from(self.me.0)
