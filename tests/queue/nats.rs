@@ -261,8 +261,9 @@ impl CoordinatorProcess {
     pub(crate) fn stderr(&mut self) -> Lines {
         let stderr = BufReader::new(self.child().stderr.take().unwrap());
         let (sender, lines) = channel();
+        // All is read, whether anybody waits for it or not, so that no write fails.
         std::thread::spawn(move || {
-            stderr.lines().map(Result::unwrap).try_for_each(|line| sender.send(line))
+            stderr.lines().map(Result::unwrap).for_each(|line| drop(sender.send(line)));
         });
         Lines(lines)
     }
