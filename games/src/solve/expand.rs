@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 
-use super::store::N_SHARDS;
 use crate::split_mix::finalise;
 use crate::state::{MoveId, RoleId, State};
 use crate::{
@@ -105,19 +104,22 @@ pub(super) fn worst(reading: &GoalReading) -> u8 {
     reading.values.iter().min().map_or(0, |goal| goal.value())
 }
 
+/// Number of parts of the states that a machine has met: the first byte of a hash says which.
+const N_PARTS: usize = 256;
+
 /// The numbers of states that a machine has met.
 #[derive(Debug)]
 pub(super) struct Numbers {
     /// In parts by hash: one map of millions of states takes most of a second when it grows, and
     /// clocks run meanwhile.
-    by_state: [FxHashMap<State, u32>; N_SHARDS],
+    by_state: [FxHashMap<State, u32>; N_PARTS],
     states: Vec<State>,
 }
 
 impl Default for Numbers {
     fn default() -> Self {
         Self {
-            by_state: [const { FxHashMap::with_hasher(FxBuildHasher) }; N_SHARDS],
+            by_state: [const { FxHashMap::with_hasher(FxBuildHasher) }; N_PARTS],
             states: Vec::new(),
         }
     }
