@@ -1,6 +1,8 @@
 //! A pass: some descents, and the playouts of all their leaves side by side. The tree is not
 //! needed while they are played.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use games::{PlayoutPlan, PlayoutPolicy, PlayoutSums, ReasoningError, State, StateMachine};
 
 use super::tree::Tree;
@@ -38,6 +40,17 @@ pub(super) struct Pass {
     pub(super) tree_number: u64,
     /// It is being played, or was.
     pub(super) is_under_way: bool,
+    /// States that [`Entered`] counts as under way for it.
+    n_entered: u64,
+}
+
+/// States entered for a question in all threads.
+#[derive(Debug, Default)]
+pub(super) struct Entered {
+    /// By what the search has counted.
+    counted: AtomicU64,
+    /// By passes that it has not counted yet.
+    under_way: AtomicU64,
 }
 
 /// What is played from each leaf of a pass.
@@ -47,7 +60,7 @@ pub(super) struct Playing {
     pub(super) max_length: u32,
     pub(super) seed: u64,
     pub(super) policy: Option<PlayoutPolicy>,
-    /// Nodes of the question when the pass began.
+    /// Nodes of the question when the pass began, as the search counts them.
     pub(super) nodes: u64,
 }
 
@@ -77,20 +90,33 @@ impl Pass {
         }
     }
 
-    /// Plays from all leaves until `stop` is due, while as many states are entered in each of
-    /// `n_threads` threads.
+    /// Forgets the question before.
+    pub(super) fn begin(&mut self) {
+        self.n_entered = 0;
+    }
+
+    /// Plays from all leaves until `stop` is due by the states entered in all threads.
     ///
     /// # Errors
     /// As [`StateMachine::playout_sums`]; the sums are then of no use.
     pub(super) fn play(
         &mut self,
         machine: &mut dyn StateMachine,
-        n_threads: u64,
+        entered: &Entered,
         stop: &Stop,
     ) -> Result<(), ReasoningError> {
+        // What was under way is counted by now.
+        entered.under_way.fetch_sub(std::mem::take(&mut self.n_entered), Relaxed);
+        entered.counted.fetch_max(self.playing.nodes, Relaxed);
         let mut sums = std::mem::take(&mut self.sums);
-        let mut go_on = |n_states| !stop.is_due(self.playing.nodes + n_states * n_threads);
+        let mut n_entered = 0;
+        let mut go_on = |n_states| {
+            let n_new = n_states - std::mem::replace(&mut n_entered, n_states);
+            let under_way = entered.under_way.fetch_add(n_new, Relaxed) + n_new;
+            !stop.is_due(entered.counted.load(Relaxed) + under_way)
+        };
         let played = machine.playout_sums(self.starts(), &self.plan(), &mut go_on, &mut sums);
+        self.n_entered = n_entered;
         self.sums = sums;
         played
     }

@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, TryLockError};
 
 use games::{ReasoningError, State, StateMachine};
 
-use super::pass::Pass;
+use super::pass::{Entered, Pass};
 use super::search::{End, Search, Turn};
 use crate::Stop;
 
@@ -31,6 +31,7 @@ pub(super) fn search(
     let others = if search.is_evaluating() { &mut [] as &mut [_] } else { others };
     let mut passes = std::mem::take(&mut search.passes);
     passes.resize_with(passes.len().max(1 + others.len()), Pass::default);
+    passes.iter_mut().for_each(Pass::begin);
     let end = End { stop, limit };
     let searched = match others.is_empty() {
         true => search_alone(search, &mut passes[0], machine, end),
@@ -47,10 +48,11 @@ fn search_alone(
     machine: &mut dyn StateMachine,
     end: End<'_>,
 ) -> Result<(), ReasoningError> {
+    let entered = Entered::default();
     let mut played = Ok(());
     loop {
         match search.take_turn(pass, played, machine, end)? {
-            Turn::Play => played = pass.play(machine, 1, end.stop),
+            Turn::Play => played = pass.play(machine, &entered, end.stop),
             Turn::Wait => unreachable!("no other pass is under way"),
             Turn::Over => return Ok(()),
         }
@@ -65,8 +67,8 @@ fn search_together(
     others: &mut [Box<dyn StateMachine>],
     end: End<'_>,
 ) -> Result<(), ReasoningError> {
-    let n_threads = 1 + others.len() as u64;
-    let team = Team { search: Mutex::new(search), landed: Condvar::new(), n_threads, end };
+    let entered = Entered::default();
+    let team = Team { search: Mutex::new(search), landed: Condvar::new(), entered, end };
     let team = &team;
     let Some((own, passes)) = passes.split_first_mut() else { return Ok(()) };
     std::thread::scope(|scope| {
@@ -90,7 +92,7 @@ struct Team<'a> {
     search: Mutex<&'a mut Search>,
     /// A pass that was under way is no longer.
     landed: Condvar,
-    n_threads: u64,
+    entered: Entered,
     end: End<'a>,
 }
 
@@ -110,7 +112,7 @@ impl<'a> Team<'a> {
             match turn? {
                 Turn::Play => {
                     drop(search);
-                    played = pass.play(machine, self.n_threads, self.end.stop);
+                    played = pass.play(machine, &self.entered, self.end.stop);
                     search = self.ask();
                 }
                 Turn::Wait => search = self.landed.wait(search).expect(NO_PANIC),
