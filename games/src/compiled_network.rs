@@ -200,10 +200,12 @@ impl CompiledNetwork {
         made.or_else(|| self.machine_beside().filter(|_| width == Width::Lanes512))
     }
 
-    /// Code for ends and goals alone; as machine code for 256 lanes if `is_translated`.
-    pub(crate) fn ends(&self, is_translated: bool) -> &Arc<Ends> {
+    /// Code for ends and goals alone of next states; as machine code for 256 lanes if
+    /// `is_translated`. `network` is the one that it was made from or, if that is a cofactor, what
+    /// it is a cofactor of: always the same.
+    pub(crate) fn ends(&self, network: &Network, is_translated: bool) -> &Arc<Ends> {
         self.ends[usize::from(is_translated)]
-            .get_or_init(|| Arc::new(Ends::new(self, is_translated)))
+            .get_or_init(|| Arc::new(Ends::new(network, self, is_translated)))
     }
 
     /// How many bytes of machine code there are for batches of this width; 0 if
@@ -249,7 +251,7 @@ impl CompiledNetwork {
 
     /// The values that the goal of a role may take.
     pub(crate) fn goal_values(&self, role: usize) -> impl Iterator<Item = GoalValue> + '_ {
-        self.network.roles[role].goals.iter().map(|goal| goal.0)
+        self.network.goal_values(role)
     }
 }
 

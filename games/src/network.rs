@@ -126,4 +126,9 @@ impl Network {
         let before = &self.roles[..usize::from(role.0)];
         self.n_facts() + before.iter().map(|role| role.moves.len()).sum::<usize>()
     }
+
+    /// The values that the goal of a role may take, ascending.
+    pub(crate) fn goal_values(&self, role: usize) -> impl Iterator<Item = GoalValue> + '_ {
+        self.roles[role].goals.iter().map(|goal| goal.0)
+    }
 }

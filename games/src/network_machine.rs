@@ -34,7 +34,7 @@ use self::shared::{NONE, Shared};
 use crate::children::{Children, ExpansionRange, Wanted};
 use crate::cursor::Cursor;
 use crate::joint_moves::n_joint_moves;
-use crate::network::Network;
+use crate::network::{Evaluator, Network};
 use crate::playouts::{PlayoutEnds, PlayoutLine, PlayoutPlan, PlayoutSums};
 use crate::single_pass::RoleInputs;
 use crate::state::{FactId, GoalReading, MoveId, RoleId, State};
@@ -205,7 +205,7 @@ impl NetworkMachine {
         if state.words.len() != shared.network.n_state_words() || n == 0 || n > most {
             return false;
         }
-        let expander = evaluator.expander(backend);
+        let expander = evaluator.of_successors(backend, &state.words);
         expander.load(&state.words);
         if expander.is_terminal() {
             return false;
@@ -395,11 +395,19 @@ impl StateMachine for NetworkMachine {
         &mut self,
         state: &State,
         moves: &mut [Vec<MoveId>],
+        before_successors: bool,
     ) -> Result<bool, ReasoningError> {
-        if !self.load(state) {
+        if state.words.len() != self.shared.network.n_state_words() {
             return all_legal_moves_role_by_role(self, state, moves);
         }
-        let evaluator = self.evaluator.single();
+        self.keep_up();
+        let is_shared = before_successors && self.backend.successor_range().is_some();
+        let evaluator: &mut dyn Evaluator = if is_shared {
+            self.evaluator.of_successors(&self.backend, &state.words)
+        } else {
+            self.evaluator.single()
+        };
+        evaluator.load(&state.words);
         if evaluator.is_terminal() {
             return Ok(false);
         }
@@ -470,7 +478,7 @@ impl StateMachine for NetworkMachine {
         }
         let key = self.key(state);
         let Self { shared, backend, evaluator, role_inputs, .. } = self;
-        let expander = evaluator.expander(backend);
+        let expander = evaluator.of_successors(backend, &state.words);
         expander.successors(role_inputs, key, shared.keys(), successors);
         Ok(())
     }
@@ -486,7 +494,8 @@ impl StateMachine for NetworkMachine {
             return outcomes_one_by_one(self, state, moves, role, outcomes);
         }
         let Self { backend, evaluator, role_inputs, .. } = self;
-        evaluator.expander(backend).outcomes(role_inputs, usize::from(role.0), outcomes);
+        let expander = evaluator.of_successors(backend, &state.words);
+        expander.outcomes(role_inputs, usize::from(role.0), outcomes);
         Ok(())
     }
 

@@ -25,7 +25,7 @@ use crate::compiled_network::lanes::Block;
 use crate::compiled_network::machine::{Machine, Routine};
 use crate::compiled_network::parts::Results;
 use crate::compiled_network::schedule::{ALL, NONE};
-use crate::network::{Evaluator, Lit, RoleOutputs};
+use crate::network::{Evaluator, Lit, Network, RoleOutputs};
 
 /// Bits of a word.
 const WORD: usize = 64;
@@ -55,6 +55,8 @@ enum Known {
 struct SinglePass<B: Block> {
     proof: B::Proof,
     program: Arc<CompiledNetwork>,
+    /// What the outcomes of children follow from: the program may be of a cofactor.
+    network: Arc<Network>,
     machine: Option<Arc<Machine>>,
     slots: Vec<B>,
     goals: Vec<B>,
@@ -94,7 +96,12 @@ struct SinglePass<B: Block> {
 }
 
 impl<B: Block> SinglePass<B> {
-    fn new(program: &Arc<CompiledNetwork>, machine: Option<Arc<Machine>>, proof: B::Proof) -> Self {
+    fn new(
+        program: &Arc<CompiledNetwork>,
+        of_outcomes: &Arc<Network>,
+        machine: Option<Arc<Machine>>,
+        proof: B::Proof,
+    ) -> Self {
         let network = program.network();
         let results = machine.as_ref().map_or(&program.results, |machine| &machine.results);
         let blank = |n: usize| {
@@ -138,6 +145,7 @@ impl<B: Block> SinglePass<B> {
             knows_next: false,
             knows_goals: false,
             program: Arc::clone(program),
+            network: Arc::clone(of_outcomes),
             machine,
             proof,
         }

@@ -155,13 +155,18 @@ pub trait StateMachine: Send {
     /// does, unless the state is terminal: then the lists stay as they are. Returns whether the
     /// moves are listed.
     ///
+    /// If [`successors`](Self::successors) or [`outcomes`](Self::outcomes) of the state will be
+    /// requested next, `before_successors` lets them share the work. Answers do not depend on it.
+    ///
     /// # Panics
     /// If there are fewer lists than roles.
     fn all_legal_moves(
         &mut self,
         state: &State,
         moves: &mut [Vec<MoveId>],
+        before_successors: bool,
     ) -> Result<bool, ReasoningError> {
+        let _ = before_successors;
         all_legal_moves_role_by_role(self, state, moves)
     }
 

@@ -456,6 +456,12 @@ impl<'a> Search<'a> {
     /// moves if it has children. `entry` is what is known of it.
     fn enter(&mut self, level: usize, entry: Option<&Entry>) -> Result<Arrival, Halt> {
         self.stopwatch.enter(level)?;
+        let looks_further = self.settings.extends_forced || self.settings.quiescence > 0;
+        // Whether a cut is expected depends on who has a choice. Before moves are listed, that is
+        // taken from the last state at this level.
+        let before_successors = !looks_further
+            && self.visit_rate.expects_expansion()
+            && (self.depth_left(level) <= 1 || !self.expects_cut(level, entry));
         let (above, frame) = at(&mut self.frames, level);
         frame.best = None;
         let is_at_limit = frame.counted >= self.limit || level >= self.deepest;
@@ -464,7 +470,8 @@ impl<'a> Search<'a> {
             let is_terminal = frame.is_terminal(self.machine, above)?;
             return Ok(if is_terminal { Arrival::Terminal } else { Arrival::CutOff });
         }
-        match frame.list_moves_unless_terminal(self.machine, above, &self.ranks)? {
+        let Self { machine, ranks, .. } = self;
+        match frame.list_moves_unless_terminal(*machine, above, ranks, before_successors)? {
             None => return Ok(Arrival::Terminal),
             Some(false) => return Ok(Arrival::DeadEnd),
             Some(true) => {}
@@ -475,7 +482,6 @@ impl<'a> Search<'a> {
             return Ok(Arrival::CutOff);
         }
         let is_last = frame.counted + usize::from(!frame.is_extended) >= self.limit;
-        let looks_further = self.settings.extends_forced || self.settings.quiescence > 0;
         let n_entered = self.stopwatch.deliberation.nodes;
         let visit_rate = &mut self.visit_rate;
         if !is_last && !looks_further {

@@ -13,6 +13,7 @@ use super::lanes::Lanes;
 use super::machine::{PartMachine, Target};
 use super::parts::Part;
 use super::width::Width;
+use crate::Network;
 
 /// Code that reads the next facts where the compiled network leaves them.
 #[derive(Debug)]
@@ -28,10 +29,10 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    /// Generates the code, for blocks of 256 lanes as machine code if `is_translated`: then it
-    /// follows machine code of the network.
-    pub(super) fn new(program: &CompiledNetwork, is_translated: bool) -> Self {
-        let network = &program.network;
+    /// Generates the code for the ends of `network`, of which `program` may compute a cofactor; for
+    /// blocks of 256 lanes as machine code if `is_translated`: then it follows machine code of the
+    /// program.
+    pub(super) fn new(network: &Network, program: &CompiledNetwork, is_translated: bool) -> Self {
         let library = Library::new();
         let translated = program.machine(Width::Lanes256).filter(|_| is_translated);
         let results = translated.map_or(&program.results, |machine| &machine.results);

@@ -51,6 +51,8 @@ pub(super) enum PositionEvaluator {
         single: Box<dyn Evaluator>,
         /// What computes children, created when some are first requested.
         expander: Option<Box<dyn Expander>>,
+        /// By position class with code of its own: what computes successors, created likewise.
+        of_class: Vec<Option<Box<dyn Expander>>>,
     },
 }
 
@@ -70,6 +72,20 @@ impl PositionEvaluator {
             Self::Common(expander) => expander.as_mut(),
             Self::Separate { expander, .. } => {
                 expander.get_or_insert_with(|| backend.expander()).as_mut()
+            }
+        }
+    }
+
+    /// What computes the successors of `state` and their outcomes. `backend` is that of this
+    /// evaluator.
+    pub(super) fn of_successors(&mut self, backend: &Backend, state: &[u64]) -> &mut dyn Expander {
+        match self {
+            Self::Common(expander) => expander.as_mut(),
+            Self::Separate { expander, of_class, .. } => {
+                let class = backend.programs.classes().class(state);
+                let program = backend.programs.successors(class);
+                let place = if program.is_some() { &mut of_class[class] } else { expander };
+                place.get_or_insert_with(|| backend.expander_by(program)).as_mut()
             }
         }
     }
@@ -159,7 +175,10 @@ impl Backend {
             {
                 PositionEvaluator::Common(self.expander())
             }
-            _ => PositionEvaluator::Separate { single: self.single(), expander: None },
+            _ => {
+                let of_class = self.programs.classes().all().map(|_| None).collect();
+                PositionEvaluator::Separate { single: self.single(), expander: None, of_class }
+            }
         }
     }
 
@@ -178,7 +197,13 @@ impl Backend {
 
     /// An expander without a position.
     pub(super) fn expander(&self) -> Box<dyn Expander> {
-        single_pass::expander(self.programs.whole())
+        self.expander_by(None)
+    }
+
+    /// The same, of which only successors and outcomes are wanted, by the code of a position class
+    /// if it has some.
+    fn expander_by(&self, of_class: Option<&Arc<CompiledNetwork>>) -> Box<dyn Expander> {
+        single_pass::expander(of_class.unwrap_or_else(|| self.programs.whole()), &self.network)
     }
 
     /// The code for playouts in lock step; `None` if the network is too large to be
@@ -193,6 +218,9 @@ impl Backend {
         drop(self.single());
         if self.expansion_range.is_some() {
             drop(self.expander());
+            for class in self.programs.classes().all() {
+                self.programs.successors(class).map(|program| self.expander_by(Some(program)));
+            }
         }
         if let Some(program) = self.lock_step_program() {
             lock_step::prepare(program);

@@ -89,6 +89,8 @@ pub(super) struct ClassPrograms {
     others: OnceLock<Arc<PackedProgram>>,
     /// By class.
     own: Vec<OnceLock<Arc<PackedProgram>>>,
+    /// By class: the code for the successors of a position.
+    successors: Vec<OnceLock<Arc<CompiledNetwork>>>,
     /// By class.
     joint_code: Vec<SharedJointCode>,
 }
@@ -111,6 +113,7 @@ impl ClassPrograms {
             whole: OnceLock::new(),
             others: OnceLock::new(),
             joint_code: own.iter().map(|_| SharedJointCode::default()).collect(),
+            successors: own.iter().map(|_| OnceLock::new()).collect(),
             own,
         }
     }
@@ -127,15 +130,29 @@ impl ClassPrograms {
 
     /// The code for a position of a class.
     fn of_class(&self, class: usize) -> &Arc<PackedProgram> {
-        if self.own.len() == 1 || !self.frequent.is_often[class] {
+        if !self.has_own(class) {
             return self
                 .others
                 .get_or_init(|| Arc::new(PackedProgram::new(Arc::clone(&self.network))));
         }
-        self.own[class].get_or_init(|| {
-            let left = cofactor(&self.network, &self.classes().known(class));
-            Arc::new(PackedProgram::new(Arc::new(left)))
-        })
+        self.own[class].get_or_init(|| Arc::new(PackedProgram::new(self.cofactor(class))))
+    }
+
+    /// The code for the successors of a position of a class, many at once. It knows nothing of
+    /// what follows from them. `None` if that is the code of the whole network.
+    pub(super) fn successors(&self, class: usize) -> Option<&Arc<CompiledNetwork>> {
+        let new = || Arc::new(CompiledNetwork::new(self.cofactor(class)));
+        self.has_own(class).then(|| self.successors[class].get_or_init(new))
+    }
+
+    /// What is left of the network in a class.
+    fn cofactor(&self, class: usize) -> Arc<Network> {
+        Arc::new(cofactor(&self.network, &self.classes().known(class)))
+    }
+
+    /// Whether a class has code of its own.
+    fn has_own(&self, class: usize) -> bool {
+        self.is_split() && self.frequent.is_often[class]
     }
 
     /// Whether some classes may have code of their own.

@@ -72,6 +72,11 @@ impl PositionClasses {
         1 << self.facts.len()
     }
 
+    /// All classes.
+    pub(crate) fn all(&self) -> std::ops::Range<usize> {
+        0..self.n_classes()
+    }
+
     /// The class of a state.
     pub(crate) fn class(&self, state: &[u64]) -> usize {
         let bit = |&fact: &usize| (state[fact / 64] >> (fact % 64) & 1) as usize;

@@ -17,7 +17,7 @@ use crate::compiled_network::{
 };
 use crate::network::{Evaluator, GoalValue};
 use crate::successors::{ChildOutcome, Successors};
-use crate::{Goal, MoveId, StateKey};
+use crate::{Goal, MoveId, Network, StateKey};
 
 /// Bits of a word.
 const WORD: usize = 64;
@@ -89,20 +89,24 @@ pub(crate) fn expansion_width() -> usize {
     if has_avx2() { Width::Lanes256.n_lanes() } else { Width::Lanes64.n_lanes() }
 }
 
-/// An expander by machine code if there is some for this CPU.
-pub(crate) fn expander(program: &Arc<CompiledNetwork>) -> Box<dyn Expander> {
+/// An expander by machine code if there is some for this CPU. `network` is the one that `program`
+/// was made from or, if only successors and outcomes are wanted, one that it is a cofactor of.
+pub(crate) fn expander(
+    program: &Arc<CompiledNetwork>,
+    network: &Arc<Network>,
+) -> Box<dyn Expander> {
     #[cfg(target_arch = "x86_64")]
     {
         if let Some(avx512) = Avx512::detect() {
             let machine = translated(program);
-            return Box::new(SinglePass::<Registers<1, _>>::new(program, machine, avx512));
+            return Box::new(SinglePass::<Registers<1, _>>::new(program, network, machine, avx512));
         }
         if let Some(avx2) = Avx2::detect() {
             let machine = translated(program);
-            return Box::new(SinglePass::<Registers<1, _>>::new(program, machine, avx2));
+            return Box::new(SinglePass::<Registers<1, _>>::new(program, network, machine, avx2));
         }
     }
-    Box::new(SinglePass::<Lanes64>::new(program, None, ()))
+    Box::new(SinglePass::<Lanes64>::new(program, network, None, ()))
 }
 
 /// The bits of children, a word of them, that are set in a slot.
@@ -202,9 +206,9 @@ impl<B: Block + std::fmt::Debug> Expander for SinglePass<B> {
 
     fn outcomes(&mut self, moves: &RoleInputs, role: usize, outcomes: &mut Vec<ChildOutcome>) {
         let n = self.make_all(moves);
-        let Self { program, machine, ends, slots, proof, .. } = self;
+        let Self { program, network, machine, ends, slots, proof, .. } = self;
         let ends = ends.get_or_insert_with(|| {
-            let ends = program.ends(machine.is_some());
+            let ends = program.ends(network, machine.is_some());
             slots.resize(ends.n_slots, B::none(*proof));
             Arc::clone(ends)
         });
@@ -216,7 +220,7 @@ impl<B: Block + std::fmt::Debug> Expander for SinglePass<B> {
             each(terminal, word, n, |child| outcomes[child].is_terminal = true);
             // Children with a value that is not exactly one goal.
             let mut spoiled = 0;
-            for (value, &slot) in program.goal_values(role).zip(&ends.goals[role]) {
+            for (value, &slot) in network.goal_values(role).zip(&ends.goals[role]) {
                 let lanes = slots[slot as usize].words()[word] & mask(word, n);
                 if lanes == 0 {
                     continue;

@@ -243,9 +243,13 @@ impl Pair<'_> {
         compare_changes(self.prover, &start, &self.proven, &place);
         let ends = self.prover.is_terminal(&self.proven).unwrap();
         assert_eq!(self.machine.is_terminal(&self.state).unwrap(), ends, "{place}");
-        let mut all_moves = vec![vec![MoveId(u32::MAX)]; self.roles().count()];
-        let are_listed = self.machine.all_legal_moves(&self.state, &mut all_moves).unwrap();
-        assert_eq!(are_listed, !ends, "{place}");
+        let unlisted = vec![vec![MoveId(u32::MAX)]; self.roles().count()];
+        let (mut all_moves, mut shared) = (unlisted.clone(), unlisted);
+        for (moves, before_successors) in [(&mut all_moves, false), (&mut shared, true)] {
+            let are_listed = self.machine.all_legal_moves(&self.state, moves, before_successors);
+            assert_eq!(are_listed.unwrap(), !ends, "{place}");
+        }
+        assert_eq!(shared, all_moves, "{place}");
         for role in self.roles() {
             let mut moves = Vec::new();
             self.machine.legal_moves(&self.state, role, &mut moves).unwrap();

@@ -75,6 +75,8 @@ impl SearchRoles {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct VisitRate {
     n_children: u64,
+    /// The children of the last state were worth computing together.
+    paid_last: bool,
 }
 
 impl VisitRate {
@@ -90,6 +92,11 @@ impl VisitRate {
             return n_children;
         }
         (n_children as u64).saturating_mul(n_entered).div_ceil(before) as usize
+    }
+
+    /// Whether the children of the next state will probably be computed together.
+    pub(crate) fn expects_expansion(&self) -> bool {
+        self.paid_last
     }
 }
 
@@ -274,7 +281,8 @@ impl Frame {
         let range = range?;
         let n_children = n_joint_moves(&self.legal);
         let expected = visit_rate.expected(n_children, n_entered);
-        (n_children <= range.most && expected >= range.least).then_some(n_children)
+        visit_rate.paid_last = n_children <= range.most && expected >= range.least;
+        visit_rate.paid_last.then_some(n_children)
     }
 
     /// Decides whether to compute the states of all children together, by the visit rate so far.
@@ -435,12 +443,14 @@ impl Frame {
         Ok(self.rank_moves(ranks))
     }
 
-    /// The same unless the state is terminal; `None` if it is.
+    /// The same unless the state is terminal; `None` if it is. `before_successors` says that its
+    /// successors or outcomes will probably be computed next.
     pub(crate) fn list_moves_unless_terminal(
         &mut self,
         machine: &mut dyn StateMachine,
         above: Option<&Frame>,
         ranks: &FxHashMap<MoveId, usize>,
+        before_successors: bool,
     ) -> Result<Option<bool>, ReasoningError> {
         if self.as_given(above).is_some() {
             let is_terminal = self.is_terminal(machine, above)?;
@@ -451,7 +461,7 @@ impl Frame {
             };
         }
         self.expanded = Expanded::Nothing;
-        let is_listed = machine.all_legal_moves(&self.state, &mut self.legal)?;
+        let is_listed = machine.all_legal_moves(&self.state, &mut self.legal, before_successors)?;
         Ok(is_listed.then(|| self.rank_moves(ranks)))
     }
 
