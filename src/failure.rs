@@ -49,7 +49,8 @@ impl Failure {
             ExperimentError::Spec(_)
             | ExperimentError::Unplayable(_)
             | ExperimentError::Request(_)
-            | ExperimentError::NoParts(_) => exit_code::USAGE,
+            | ExperimentError::NoParts(_)
+            | ExperimentError::NotScored { .. } => exit_code::USAGE,
             ExperimentError::Merge(error) if error.is_usage() => exit_code::USAGE,
             ExperimentError::Game(error) => game_code(error),
             ExperimentError::Rules { .. } => exit_code::PREFLIGHT,

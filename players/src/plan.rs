@@ -18,6 +18,7 @@ use std::sync::Arc;
 use games::{MoveId, ReasoningError, RoleId, State, StateKey, StateMachine, Wanted};
 use rustc_hash::FxHashMap;
 
+pub use self::ends::MAX_STATES;
 use self::ends::{Known, Reached, reach};
 use crate::search::settings::full_table;
 use crate::search::{
@@ -33,7 +34,8 @@ const ROLE: RoleId = RoleId(0);
 /// search ended.
 ///
 /// # Errors
-/// If the game has several roles, or if the reasoner cannot compute its rules.
+/// If the game has several roles, if more than [`MAX_STATES`] states would have to be kept, or if
+/// the reasoner cannot compute the rules.
 pub fn best(
     machine: &mut dyn StateMachine,
     stop: &Stop,
@@ -43,6 +45,10 @@ pub fn best(
     Ok(match reach(machine, &initial, 100, &mut Known::default(), stop)? {
         Reached::Wanted(way) | Reached::Less(Some(way)) => Some((way.reward, way.moves)),
         Reached::Less(None) | Reached::Stopped => None,
+        Reached::Full => {
+            let reason = format!("more than {MAX_STATES} states would have to be kept");
+            return Err(Failure::Unsuitable(reason));
+        }
     })
 }
 
@@ -53,8 +59,8 @@ pub struct OptimalPlans {
     pub reward: u8,
     /// The plans, in the order of the rules.
     pub plans: Vec<Vec<MoveId>>,
-    /// Whether these are all. The limit may leave some out, and plans of more than 1,000 moves are
-    /// not listed.
+    /// Whether these are all. The limit, time and [`MAX_STATES`] may leave some out, and plans of
+    /// more than 1,000 moves are not listed.
     pub are_all: bool,
 }
 
@@ -144,7 +150,7 @@ impl Listing<'_> {
         match reach(self.machine, state, wanted, &mut self.known, self.stop)? {
             Reached::Wanted(_) => Ok(true),
             Reached::Less(_) => Ok(false),
-            Reached::Stopped => {
+            Reached::Stopped | Reached::Full => {
                 self.found.are_all = false;
                 Ok(false)
             }

@@ -179,14 +179,21 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         strength: None,
     };
     let (mut run, mut calibration) = (None, Vec::new());
-    // Before the comparison, whose player reads it.
-    evaluation_file::write(&path, &trained).map_err(Failure::unwritable)?;
-    let is_compared = arguments.openings > 0 && !cancel.is_cancelled();
-    if is_compared && let Some(compared) = compare(arguments, &game, &player, &path, &cancel)? {
-        trained.strength = Some(compared.0);
-        calibration = calibrated(&compared.1)?;
-        run = Some(compared.1.display().to_string());
-        evaluation_file::write(&path, &trained).map_err(Failure::unwritable)?;
+    // Before the comparison, whose player reads it. What fails from here on is said after all that
+    // was learned is printed.
+    let (path, mut failure) = written(path, &trained)?;
+    if failure.is_none() && arguments.openings > 0 && !cancel.is_cancelled() {
+        match compare(arguments, &game, &player, &path, &cancel) {
+            Ok(Some((strength, folder))) => {
+                trained.strength = Some(strength);
+                calibration = calibrated(&folder)?;
+                run = Some(folder.display().to_string());
+                failure =
+                    evaluation_file::write(&path, &trained).map_err(Failure::unwritable).err();
+            }
+            Ok(None) => {}
+            Err(error) => failure = Some(not_compared(&error, &path)),
+        }
     }
     let pieces = PieceList::of(&trained.evaluation, &mut *on_pieces, arguments.seed)
         .map_err(Failure::preflight)?;
@@ -199,6 +206,9 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         ..report(&trained, &path)
     };
     json_or_text(arguments.json, &report, print)?;
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
     if cancel.is_cancelled() && trained.strength.is_none() {
         let path = path.display();
         let mut stderr = std::io::stderr();
@@ -208,6 +218,32 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         )?;
     }
     Ok(if cancel.is_cancelled() { exit_code::INTERRUPTED } else { exit_code::OK })
+}
+
+/// Writes the evaluation, elsewhere if it must be: an hour of training would be lost. Returns
+/// where, and what there is to say if that is not where it was to be.
+fn written(
+    path: PathBuf,
+    trained: &TrainedEvaluation,
+) -> Result<(PathBuf, Option<Failure>), Failure> {
+    let Err(error) = evaluation_file::write(&path, trained) else { return Ok((path, None)) };
+    let name = format!("{}-{}.evaluation.toml", plain(&trained.game), std::process::id());
+    let spare = std::env::temp_dir().join(name);
+    match evaluation_file::write(&spare, trained) {
+        Ok(()) => {
+            let place = format!("the evaluation is in `{}` instead", spare.display());
+            let error = anyhow::Error::new(error).context(place);
+            Ok((spare, Some(Failure::unwritable(error))))
+        }
+        Err(_) => Err(Failure::unwritable(error)),
+    }
+}
+
+/// The evaluation is written, but its strength is not known.
+fn not_compared(failure: &Failure, path: &Path) -> Failure {
+    let error = format!("{:#}", failure.error);
+    let place = format!("`{}` is written, but its strength was not measured", path.display());
+    Failure { code: failure.code, error: anyhow!("{place}: {error}") }
 }
 
 /// In the current folder, by the game's name.

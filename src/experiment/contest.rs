@@ -77,7 +77,7 @@ impl Contest {
     ///
     /// # Errors
     /// If a player cannot play the game, the folder cannot be written, or a match was
-    /// aborted by a fault that is no player's.
+    /// aborted by a fault that is no player's, or if no match was scored.
     pub fn play(self, observer: &mut dyn Consumer) -> Result<ContestResult, ExperimentError> {
         let Self { game, reading, players, nodes, openings: n, seed, name, cancel } = self;
         let overrides = Overrides { seed: Some(seed), nodes: vec![nodes], ..Overrides::default() };
@@ -103,7 +103,7 @@ impl Contest {
             atomic_file::replace(path, source.text.as_bytes()).map_err(unwritable)?;
         }
         let matches = scored::read(&folder.join(files::JOURNAL))?;
-        outcome(&matches, &player, folder).ok_or(ExperimentError::NoAnswer)
+        outcome(&matches, &player, folder.clone()).ok_or(ExperimentError::NotScored { folder })
     }
 }
 

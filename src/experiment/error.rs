@@ -1,5 +1,7 @@
 //! Why an experiment cannot be played, or not to its end.
 
+use std::path::PathBuf;
+
 use games::ReasoningError;
 use results::journal::JournalError;
 use results::partition::Partition;
@@ -90,6 +92,12 @@ pub enum ExperimentError {
     /// A comparison ended without a result.
     #[error("the run ended without a result")]
     NoAnswer,
+    /// No match of a comparison has rewards to compare.
+    #[error("no match was scored; `gamemaster report {}` says why", .folder.display())]
+    NotScored {
+        /// The folder of the run.
+        folder: PathBuf,
+    },
 }
 
 impl ExperimentError {

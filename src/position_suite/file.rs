@@ -40,6 +40,9 @@ const FORMAT: u32 = 1;
 /// Longer files are refused.
 const MAX_BYTES: u64 = 64 << 20;
 
+/// Greatest weight of a position, so that sums of weights are finite.
+const MAX_WEIGHT: f64 = 1e6;
+
 /// Positions of which a player gets some right.
 #[derive(Clone, Debug)]
 pub struct PositionSuite {
@@ -187,9 +190,10 @@ impl Reader<'_> {
         let table = spanned.get_ref();
         let id = self.id(table.id.as_ref(), spanned.span())?;
         let weight = table.weight.as_ref().map_or(1.0, |weight| *weight.get_ref());
-        if !(weight > 0.0 && weight.is_finite()) {
+        if !(weight > 0.0 && weight <= MAX_WEIGHT) {
             let span = table.weight.as_ref().map_or(spanned.span(), Spanned::span);
-            let message = format!("weight = {weight}: expected a number above 0");
+            let message =
+                format!("weight = {weight}: expected a number above 0, and at most {MAX_WEIGHT}");
             return Err(self.source.error(span, message).into());
         }
         let depth = table.depth.as_ref().map(|depth| *depth.get_ref());

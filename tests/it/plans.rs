@@ -152,6 +152,9 @@ fn conditional_plans_with_faults_are_found_out() {
     let explain = ["explain", "nim", "--player", "conditional_planner", "--nodes", "100000"];
     workspace.run(&[&explain[..], &["--plan-file", "plan.json"]].concat()).code(0);
     let whole: serde_json::Value = serde_json::from_str(&workspace.read("plan.json")).unwrap();
+    let of_other = ["game", "plan", "nim", "--conditional", "plan.json", "--role", "right"];
+    let told = workspace.run(&of_other).code(2).stderr();
+    assert!(told.contains("plan.json: a plan of left, not of right"), "{told}");
     let check = |change: &dyn Fn(&mut serde_json::Value)| {
         let mut plan = whole.clone();
         change(&mut plan);

@@ -333,7 +333,9 @@ values = { "(mark 3 1)" = 100, "(mark 3 3)" = 50 }
     check("[\"(mark 3 1)\"]", "[\"(mark 1 1)\"]", "s.toml:7: good: `(mark 1 1)` is not legal");
     check("[\"(mark 3 1)\"]", "[]", "s.toml:7: position `one`: `good` has no moves");
     check("[\"(mark 3 1)\"]", "[\"(mark 3 3)\"]", "`(mark 3 1)` is worth 100, not less than");
-    check("id = \"one\"", "weight = 0", "s.toml:3: weight = 0: expected a number above 0");
+    let wanted = "expected a number above 0, and at most 1000000";
+    check("id = \"one\"", "weight = 0", &format!("s.toml:3: weight = 0: {wanted}"));
+    check("id = \"one\"", "weight = 1000001", &format!("s.toml:3: weight = 1000001: {wanted}"));
     check("= 50 }", "= 150 }", "s.toml:8: value 150: expected a number from 0 to 100");
     check("= 50 }", "= nan }", "s.toml:8: value NaN: expected a number from 0 to 100");
     check("moves =", "state = \"(control white)\"\nmoves =", "`moves` and `state` are both given");
@@ -356,6 +358,12 @@ values = { "(mark 3 1)" = 100, "(mark 3 3)" = 50 }
     let make = ["suite", "make", "tic_tac_toe", "--table", "nim.table"];
     let told = workspace.run(&make).code(2).stderr();
     assert!(told.contains("no table of tic_tac_toe was given; make one with"), "{told}");
+    // What was found in the games before it is kept.
+    let make =
+        ["suite", "make", "nim", "tic_tac_toe", "--table", "nim.table", "--out", "both.toml"];
+    let told = workspace.run(&make).code(2).stderr();
+    assert!(told.contains("; both.toml has 10 positions of the games before"), "{told}");
+    assert_eq!(workspace.read("both.toml").matches("[[position]]").count(), 10);
 }
 
 /// A suite of a rulesheet in a file finds it again, from wherever it is read.

@@ -226,6 +226,16 @@ fn values_are_proven() {
 }
 
 #[test]
+fn the_values_of_a_terminal_state_are_its_goals() {
+    let won =
+        "((mark 1 1) noop) (noop (mark 2 2)) ((mark 1 2) noop) (noop (mark 3 3)) ((mark 1 3) noop)";
+    let workspace = Workspace::new();
+    let told = workspace.run(&["solve", "tic_tac_toe", "--method", "proof", "--moves", won]);
+    let told = told.code(0).stdout();
+    assert!(told.contains("  value        xplayer 100, oplayer 0\n"), "{told}");
+}
+
+#[test]
 fn a_proof_that_is_stopped_prints_its_bounds() {
     let workspace = Workspace::new();
     let arguments = ["solve", "connect_four", "--time", "1ms", "--memory", "1MiB", "--json"];

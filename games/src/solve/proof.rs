@@ -242,9 +242,14 @@ impl ProofSolver {
         let initial = machine.initial_state()?;
         let key = machine.key(&initial);
         let mut root = Target::new(initial, key, rewards.len());
+        let mut opposition = Opposition::default();
         if machine.is_terminal(&root.state)? {
-            let goal = super::expand::worst(&machine.goal(&root.state, RoleId(0))?);
-            root.settle(place_of(&rewards, goal));
+            let mut goal = |role| -> Result<u8, ReasoningError> {
+                Ok(super::expand::worst(&machine.goal(&root.state, role)?))
+            };
+            let [first, second] = [goal(RoleId(0))?, goal(RoleId(1))?];
+            opposition.note(first, second)?;
+            root.settle(place_of(&rewards, first));
         }
         let expander = Expander::new(machine.fork());
         let workers = (0..settings.n_workers.max(1)).map(|_| Worker {
@@ -262,7 +267,7 @@ impl ProofSolver {
             after: Vec::new(),
             table: ProofTable::new(settings.memory_bytes),
             workers: workers.collect(),
-            opposition: Opposition::default(),
+            opposition,
             before: Work::default(),
             rewards,
         };

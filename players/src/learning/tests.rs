@@ -261,7 +261,9 @@ fn games_without_a_state_to_evaluate_are_refused() {
         (<= terminal (true (at 2))) (goal you 100)";
     check_refused(
         testing::machine(text),
-        &expect!["`test` has no features: no state of random play differs from another"],
+        &expect![
+            "cannot train an evaluation for `test`: no feature that its rules suggest differs between states of random play"
+        ],
     );
 }
 

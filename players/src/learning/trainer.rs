@@ -65,7 +65,10 @@ pub enum TrainError {
     )]
     HiddenInformation(String),
     /// There is nothing to learn from.
-    #[error("`{0}` has no features: no state of random play differs from another")]
+    #[error(
+        "cannot train an evaluation for `{0}`: no feature that its rules suggest differs between states of \
+         random play"
+    )]
     NoFeatures(String),
     /// The reasoner failed.
     #[error(transparent)]

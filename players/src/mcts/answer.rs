@@ -52,6 +52,11 @@ impl Search {
             && let Some(&action) = moves.first()
         {
             found.value = Some(f64::from(reward));
+            let chosen = found.candidates.iter_mut().find(|candidate| candidate.action == action);
+            if let Some(chosen) = chosen {
+                chosen.value = found.value;
+                chosen.bound = if is_perfect { ValueBound::Exact } else { ValueBound::AtLeast };
+            }
             found.notes.push(format!("the move begins the best line seen so far, worth {reward}"));
             found.line = moves.iter().take(MAX_LINE).map(|&action| vec![(me, action)]).collect();
             return (Some(action), found);
@@ -62,7 +67,7 @@ impl Search {
             // Nothing is known of any move.
             return (None, found);
         }
-        found.value = Some(best.reward());
+        found.value = Some(if bounds.is_exact() { bounds.reward() } else { best.reward() });
         found.line = self.line(root, me, best.action);
         (Some(best.action), found)
     }

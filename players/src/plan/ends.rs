@@ -20,7 +20,13 @@ pub(super) enum Reached {
     Less(Option<Way>),
     /// The stop was due.
     Stopped,
+    /// More than [`MAX_STATES`] states would have to be kept.
+    Full,
 }
+
+/// Maximum number of states of which something is known, which bounds memory: a gigabyte or so
+/// where all of them are on one line.
+pub const MAX_STATES: usize = 16_000_000;
 
 /// The moves to an end, and its reward.
 pub(super) struct Way {
@@ -54,6 +60,9 @@ pub(super) fn reach(
         if let Some(state) = entered.take() {
             if stop.is_due(seen.len() as u64) {
                 return Ok(Reached::Stopped);
+            }
+            if seen.len() + known.len() >= MAX_STATES {
+                return Ok(Reached::Full);
             }
             let key = machine.key(&state);
             seen.insert(key);

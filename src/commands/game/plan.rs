@@ -166,6 +166,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         }
         (None, Some(path)) => {
             let file = conditional::read(path, &game)?;
+            conditional::check_role(path, &file, role)?;
             let role = role_of(&game, role.or(file.role.as_deref()))?;
             let plan = conditional::plan(machine, path, &file)?;
             let checked = check(machine, role, &plan, &stop())?;
@@ -247,10 +248,15 @@ fn joint_moves(machine: &dyn StateMachine, line: &[Vec<MoveId>]) -> Vec<String> 
 }
 
 fn list(machine: &mut dyn StateMachine, limit: usize, stop: &Stop) -> Result<Listed, Failure> {
+    let has_several_roles = machine.game().roles().len() > 1;
     let found = plan::all_optimal(machine, limit, stop).map_err(|error| match error {
-        PlayerFailure::Unsuitable(reason) => Failure::usage(anyhow!(
+        PlayerFailure::Unsuitable(reason) if has_several_roles => Failure::usage(anyhow!(
             "--all: {reason}; `gamemaster explain GAME --player conditional_planner --plan` \
              prints conditional plans"
+        )),
+        PlayerFailure::Unsuitable(reason) => Failure::usage(anyhow!(
+            "--all: {reason}; `gamemaster explain GAME --player sequential_planner --plan` \
+             prints one plan"
         )),
         error => failure(error),
     })?;

@@ -93,7 +93,8 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     on_interrupt(move || stop.cancel()).context("cannot listen for interrupts")?;
     let mut positions = Vec::new();
     for name in &arguments.games {
-        let mut found = of_game(name, &tables, arguments, &cancel)?;
+        let mut found = of_game(name, &tables, arguments, &cancel)
+            .map_err(|failure| saying_what_is_kept(failure, &positions, output))?;
         if library::find(name).is_none() {
             let place = from_folder_of(arguments.out.as_deref(), Path::new(name))
                 .with_context(|| format!("cannot resolve the path of {name}"))?;
@@ -107,26 +108,40 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
             writeln!(stderr, "note: only {n} found in {name}")?;
         }
         positions.extend(found);
+        // Each game may take minutes, and an interrupt or an error in the next may end it.
+        if let Some(file) = arguments.out.as_ref().filter(|_| !positions.is_empty()) {
+            atomic_file::replace(file, text(&positions).as_bytes())
+                .map_err(|error| Failure::cannot_write(file, error))?;
+        }
     }
     if positions.is_empty() {
         return Err(Failure::usage(anyhow!(
             "no positions; allow more with --max-good, --min-loss, --max-depth or --max-nodes"
         )));
     }
-    let text = text(&positions);
     match &arguments.out {
         Some(file) => {
-            atomic_file::replace(file, text.as_bytes())
-                .map_err(|error| Failure::cannot_write(file, error))?;
             let n = counted(positions.len(), "position", "positions");
             writeln!(std::io::stderr().lock(), "{}: {n}", file.display())?;
             Ok(exit_code::OK)
         }
         None => to_stdout(|stdout| {
-            write!(stdout, "{text}")?;
+            write!(stdout, "{}", text(&positions))?;
             Ok(exit_code::OK)
         }),
     }
+}
+
+/// Adds to an error that the positions of the games before are in the file.
+fn saying_what_is_kept(
+    failure: Failure,
+    positions: &[MadePosition],
+    output: Option<(&str, &Path)>,
+) -> Failure {
+    let Some((_, file)) = output.filter(|_| !positions.is_empty()) else { return failure };
+    let n = counted(positions.len(), "position", "positions");
+    let kept = format!("; {} has {n} of the games before", file.display());
+    Failure { error: anyhow!("{:#}{kept}", failure.error), ..failure }
 }
 
 /// The path of a rulesheet as the suite `out` names it: from the suite's folder if it is in it,

@@ -80,6 +80,21 @@ pub(super) fn read(path: &Path, game: &Game) -> Result<Decision, Failure> {
     Ok(decision)
 }
 
+/// Refuses a plan of another role than the one that is asked for.
+pub(super) fn check_role(
+    path: &Path,
+    decision: &Decision,
+    wanted: Option<&str>,
+) -> Result<(), Failure> {
+    match (&decision.role, wanted) {
+        (Some(role), Some(wanted)) if role != wanted => Err(Failure::usage(anyhow!(
+            "--conditional {}: a plan of {role}, not of {wanted}; leave out --role",
+            path.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// The plan of a decision that was read from `path`.
 pub(super) fn plan(
     machine: &mut dyn StateMachine,
