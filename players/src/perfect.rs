@@ -4,23 +4,24 @@
 //! before its first move (`games::solve`), if time and memory suffice, and else plays at
 //! random and says so.
 
+mod solving;
+
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use games::solve::best_play::{LookUpError, Values, check_game};
-use games::solve::{Alone, Phase, SolveError, Solver, ValueTable};
+use games::solve::{Phase, SolveError, Solver, ValueTable};
 use games::{MoveId, ReasoningError, State, StateMachine};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
+use self::solving::Solving;
 use crate::endgames::known_move;
 use crate::kind::PlayerKind;
 use crate::options::{OptionSpec, TABLE};
 use crate::search::track::Track;
 use crate::seed;
 use crate::{Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn};
-
-/// States of a step of solving, so that it takes little time.
-const STEP_STATES: u64 = 32;
 
 /// The perfect player.
 pub(crate) const KIND: PlayerKind = PlayerKind {
@@ -69,6 +70,8 @@ enum Own {
     Nothing,
     /// There is time for more of it.
     Begun(Box<Solver>),
+    /// A step of it takes longer than there was time for.
+    AtWork(Solving),
     Solved(Box<Solver>),
     /// Why there is no table.
     Failed(String),
@@ -98,27 +101,39 @@ impl Perfect {
                 Err(error) => return self.fail(error),
             };
         }
-        let Own::Begun(solver) = &mut self.own else { return Ok(()) };
         let mut nodes = 0;
-        while solver.progress().phase != Phase::Done {
-            if stop.is_due(nodes) {
-                return Ok(());
-            }
-            let before = solver.progress();
-            let left = stop.node_budget().map_or(STEP_STATES, |budget| budget - nodes);
-            match solver.step_within(&Alone, left.min(STEP_STATES) as usize) {
-                Ok(()) => {}
-                Err(error) => return self.fail(error),
-            }
-            nodes += solver.progress().n_expanded.saturating_sub(before.n_expanded).max(1);
+        loop {
+            let solving = match std::mem::replace(&mut self.own, Own::Nothing) {
+                Own::Begun(solver) if solver.progress().phase == Phase::Done => {
+                    self.own = Own::Solved(solver);
+                    return Ok(());
+                }
+                Own::Begun(solver) if stop.is_due(nodes) => {
+                    self.own = Own::Begun(solver);
+                    return Ok(());
+                }
+                Own::Begun(solver) => Solving::begin(solver, stop),
+                Own::AtWork(solving) => solving,
+                other => {
+                    self.own = other;
+                    return Ok(());
+                }
+            };
+            let counter = solving.counter();
+            let outcome = solving.wait(stop);
+            nodes += counter.load(Ordering::Relaxed);
             if let Some(deliberation) = &mut self.deliberation {
                 deliberation.nodes = nodes;
             }
+            match outcome {
+                Ok(Ok(solver)) => self.own = Own::Begun(solver),
+                Ok(Err(error)) => return self.fail(error),
+                Err(solving) => {
+                    self.own = Own::AtWork(solving);
+                    return Ok(());
+                }
+            }
         }
-        if let Own::Begun(solver) = std::mem::replace(&mut self.own, Own::Nothing) {
-            self.own = Own::Solved(solver);
-        }
-        Ok(())
     }
 
     fn fail(&mut self, error: SolveError) -> Result<(), Failure> {
@@ -151,7 +166,7 @@ impl Perfect {
                 let why = why.clone();
                 return note(self, why);
             }
-            (None, Own::Nothing | Own::Begun(_)) => {
+            (None, Own::Nothing | Own::Begun(_) | Own::AtWork(_)) => {
                 return note(self, "the game is not solved yet".to_owned());
             }
         };
