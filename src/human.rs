@@ -60,7 +60,7 @@ struct Seated {
     machine: Box<dyn StateMachine>,
     role: String,
     view: View,
-    /// What was perceived since the last move that was asked for.
+    /// What was played and perceived in each step so far, if there was anything.
     perceived: Vec<String>,
     /// Whether the last step had a choice.
     had_choice: bool,
@@ -155,11 +155,13 @@ impl Seated {
                     return Ok(());
                 }
                 let own_move = machine.move_expression(*own_move);
-                self.perceived.push(format!("you played {own_move}"));
-                self.perceived.push(match &percepts[..] {
-                    [] => "you perceive nothing".to_owned(),
-                    percepts => format!("you perceive {}", joined(percepts)),
-                });
+                let percepts = match &percepts[..] {
+                    [] => "nothing".to_owned(),
+                    percepts => joined(percepts),
+                };
+                let step = turn.step;
+                self.perceived
+                    .push(format!("step {step}: you played {own_move} and perceive {percepts}"));
             }
             _ => {}
         }
@@ -169,7 +171,7 @@ impl Seated {
     /// Prints what the person may see.
     fn show(&mut self, turn: &Turn<'_>) {
         let mut lines = vec![String::new(), format!("{}, step {}", self.role, turn.step + 1)];
-        lines.extend(self.perceived.drain(..).map(|line| format!("  {line}")));
+        lines.extend(self.perceived.iter().map(|line| format!("  {line}")));
         if let View::State { state, board } = &self.view {
             let facts = self.machine.facts(state);
             if let Some(board) = board {

@@ -47,9 +47,9 @@ hold, how far pieces have advanced, mobility) and plays the game against
 itself. TD(lambda) fits a weight of each feature for each role. Afterwards a
 player with the evaluation plays the same player with its default evaluation
 from openings of four random steps, and the difference of their mean rewards
-is printed with a 95 % interval. The calibration is printed, too: what the
-player with the evaluation expected of its moves, and the mean reward of their
-matches.
+is printed with a 95 % interval. The calibration is printed, too, from the same
+matches: what the player with the evaluation expected of its moves, and the
+mean reward that followed. Against a weaker player that is more than expected.
 
 With --matches, the same seed gives the same file, byte for byte.
 
@@ -484,8 +484,8 @@ fn print(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
         let decisions = counted(decisions, "decision", "decisions");
         writeln!(
             out,
-            "  {label:11}  values {low} to {high}: expected {expected:.1}, reward {reward:.1}{interval}, \
-             {decisions}"
+            "  {label:11}  values {low} to {high}: expected {expected:.1}, reward {reward:.1} against the \
+             untrained{interval}, {decisions}"
         )?;
     }
     if let Some(run) = &report.run {

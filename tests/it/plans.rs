@@ -60,7 +60,7 @@ fn what_is_wrong_with_a_plan_is_named() {
     assert_eq!((&illegal["number"], &illegal["move"]), (&2.into(), &"up".into()));
     assert!(told(&["--moves", ""]).contains("  plan        (0 moves)\n"));
     let none = told(&["--all", "--limit", "0"]);
-    assert!(none.contains("  optimal plans exist, none is listed, reward 100\n"), "{none}");
+    assert!(none.contains("  optimal plans have reward 100, and none is listed: "), "{none}");
     assert!(told(&["--all", "--limit", "1"]).contains("  the first optimal plan, reward 100\n"));
 }
 

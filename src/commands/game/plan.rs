@@ -381,8 +381,13 @@ fn print_listed(out: &mut impl Write, listed: &Listed) -> io::Result<()> {
     };
     let n = listed.plans.len();
     match (n, listed.are_all) {
+        (0, false) => {
+            return writeln!(
+                out,
+                "  optimal plans have reward {reward}, and none is listed: raise --limit or --seconds"
+            );
+        }
         (_, true) => write!(out, "  {}", counted(n, "optimal plan", "optimal plans"))?,
-        (0, false) => write!(out, "  optimal plans exist, none is listed")?,
         (1, false) => write!(out, "  the first optimal plan")?,
         (n, false) => write!(out, "  the first {n} optimal plans")?,
     }
