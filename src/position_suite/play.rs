@@ -51,13 +51,19 @@ pub enum PlayError {
         /// Why.
         reason: String,
     },
-    /// The manager was interrupted.
-    #[error("interrupted")]
-    Interrupted,
 }
 
-/// What the players do in the positions: for each player, in the order of the positions.
-/// `report` is called with the number of positions that are done, from any thread.
+/// Why a position has no results.
+enum Broken {
+    /// The manager was interrupted.
+    Interrupted,
+    /// It cannot be played.
+    Unplayable(PlayError),
+}
+
+/// What the players do in the positions: for each player, in the order of the positions. Once the
+/// manager is interrupted, no further position is played, so that there may be fewer results than
+/// positions. `report` is called with the number of positions that are done, from any thread.
 ///
 /// # Errors
 /// If a position cannot be played. The first error in the order of the suite.
@@ -71,12 +77,16 @@ pub fn play(
     let n_done = AtomicUsize::new(0);
     let worker = || manager.worker();
     let rows = in_parallel(&suite.positions, asking.n_workers, worker, |worker, position| {
-        let row = row(worker, position, players, asking)?;
+        let row = match row(worker, position, players, asking) {
+            Err(Broken::Interrupted) => return Ok(None),
+            Err(Broken::Unplayable(error)) => return Err(error),
+            Ok(row) => row,
+        };
         report(n_done.fetch_add(1, Ordering::Relaxed) + 1);
-        Ok(row)
+        Ok(Some(row))
     })?;
     let mut by_player = vec![Vec::with_capacity(rows.len()); players.len()];
-    for row in rows {
+    for row in rows.into_iter().flatten() {
         for (results, result) in by_player.iter_mut().zip(row) {
             results.push(result);
         }
@@ -90,8 +100,8 @@ fn row(
     position: &Position,
     players: &[Arc<PlayerConfig>],
     asking: &Asking,
-) -> Result<Vec<PositionResult>, PlayError> {
-    let broken = |source| PlayError::Rules { id: position.id.clone(), source };
+) -> Result<Vec<PositionResult>, Broken> {
+    let broken = |source| Broken::Unplayable(PlayError::Rules { id: position.id.clone(), source });
     let machine = state_machine_for(Arc::clone(&position.rules), Guards::default());
     let machine = machine.map_err(broken)?;
     let hash = Fingerprint::of("position").text(&position.game).text(&position.id).hex(16);
@@ -122,7 +132,7 @@ fn decide(
     position: &Position,
     player: &Arc<PlayerConfig>,
     asking: &Asking,
-) -> Result<PositionResult, PlayError> {
+) -> Result<PositionResult, Broken> {
     let setup = setup(game, position, player, asking);
     let role = usize::from(position.role.0);
     let (mut late, mut decided, mut ended) = (None, None, None);
@@ -139,11 +149,11 @@ fn decide(
     });
     let Some(decision) = decided else {
         return Err(match ended {
-            Some(ending) if ending == Ending::interrupted() => PlayError::Interrupted,
-            ended => PlayError::Aborted {
+            Some(ending) if ending == Ending::interrupted() => Broken::Interrupted,
+            ended => Broken::Unplayable(PlayError::Aborted {
                 id: position.id.clone(),
                 reason: ended.map_or_else(String::new, |ending| ending.reason()),
-            },
+            }),
         });
     };
     // A player that is not ready in time commits a fault, whatever it replies later.

@@ -44,7 +44,7 @@ Exit codes:
   2    invalid arguments or suite
   3    an invalid rulesheet, or a player that does not reply at the beginning
   10   a player passed less than --require asks for (see standard error)
-  130  interrupted";
+  130  interrupted; the results so far are printed";
 
 /// Arguments of `gamemaster suite run`.
 #[derive(Debug, Args)]
@@ -116,12 +116,24 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         .and_then(|()| decisions(&manager, &suite, &players, arguments));
     manager.shutdown();
     let found = SuiteResult { suite: suite.name, players: played? };
+    let n_played = found.players.iter().map(|player| player.results.len()).min().unwrap_or(0);
+    let interrupted = || Failure {
+        code: exit_code::INTERRUPTED,
+        error: anyhow!(
+            "interrupted: {n_played} of {} positions were played",
+            suite.positions.len()
+        ),
+    };
+    let is_whole = n_played == suite.positions.len();
+    if !is_whole && n_played == 0 {
+        return Err(interrupted());
+    }
     let printed = print(&found, arguments);
     if let Some(file) = &arguments.junit {
         atomic_file::replace(file, junit_of_positions(&found).as_bytes())
             .map_err(|error| Failure::cannot_write(file, error))?;
     }
-    printed
+    if is_whole { printed } else { printed.and(Err(interrupted())) }
 }
 
 fn decisions(
@@ -150,7 +162,6 @@ fn decisions(
         let code = match &error {
             PlayError::Rules { .. } => exit_code::PREFLIGHT,
             PlayError::Aborted { .. } => exit_code::INTERNAL,
-            PlayError::Interrupted => exit_code::INTERRUPTED,
         };
         Failure { code, error: error.into() }
     })?;
