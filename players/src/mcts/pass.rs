@@ -1,7 +1,8 @@
 //! A pass: some descents, and the playouts of all their leaves side by side. The tree is not
 //! needed while they are played.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 
 use games::{PlayoutPlan, PlayoutPolicy, PlayoutSums, ReasoningError, State, StateMachine};
 
@@ -40,17 +41,23 @@ pub(super) struct Pass {
     pub(super) tree_number: u64,
     /// It is being played, or was.
     pub(super) is_under_way: bool,
-    /// States that [`Entered`] counts as under way for it.
-    n_entered: u64,
+    /// States that [`NodeCount`] counts as under way for it.
+    n_under_way: u64,
 }
 
 /// States entered for a question in all threads.
 #[derive(Debug, Default)]
-pub(super) struct Entered {
-    /// By what the search has counted.
+pub(super) struct NodeCount {
+    /// Those that the search has counted.
     counted: AtomicU64,
-    /// By passes that it has not counted yet.
+    /// Those of passes that it has not counted yet.
     under_way: AtomicU64,
+}
+
+impl NodeCount {
+    fn sum(&self) -> u64 {
+        self.counted.load(Acquire) + self.under_way.load(Acquire)
+    }
 }
 
 /// What is played from each leaf of a pass.
@@ -60,8 +67,6 @@ pub(super) struct Playing {
     pub(super) max_length: u32,
     pub(super) seed: u64,
     pub(super) policy: Option<PlayoutPolicy>,
-    /// Nodes of the question when the pass began, as the search counts them.
-    pub(super) nodes: u64,
 }
 
 impl Pass {
@@ -91,8 +96,14 @@ impl Pass {
     }
 
     /// Forgets the question before.
-    pub(super) fn begin(&mut self) {
-        self.n_entered = 0;
+    pub(super) fn forget_question(&mut self) {
+        self.n_under_way = 0;
+    }
+
+    /// The search, which no other thread has now, counts `nodes`, those of this pass included.
+    pub(super) fn is_counted(&mut self, count: &NodeCount, nodes: u64) {
+        count.counted.store(nodes, Release);
+        count.under_way.fetch_sub(std::mem::take(&mut self.n_under_way), AcqRel);
     }
 
     /// Plays from all leaves until `stop` is due by the states entered in all threads.
@@ -102,21 +113,18 @@ impl Pass {
     pub(super) fn play(
         &mut self,
         machine: &mut dyn StateMachine,
-        entered: &Entered,
+        count: &NodeCount,
         stop: &Stop,
     ) -> Result<(), ReasoningError> {
-        // What was under way is counted by now.
-        entered.under_way.fetch_sub(std::mem::take(&mut self.n_entered), Relaxed);
-        entered.counted.fetch_max(self.playing.nodes, Relaxed);
         let mut sums = std::mem::take(&mut self.sums);
         let mut n_entered = 0;
         let mut go_on = |n_states| {
             let n_new = n_states - std::mem::replace(&mut n_entered, n_states);
-            let under_way = entered.under_way.fetch_add(n_new, Relaxed) + n_new;
-            !stop.is_due(entered.counted.load(Relaxed) + under_way)
+            count.under_way.fetch_add(n_new, AcqRel);
+            !stop.is_due(count.sum())
         };
         let played = machine.playout_sums(self.starts(), &self.plan(), &mut go_on, &mut sums);
-        self.n_entered = n_entered;
+        self.n_under_way = n_entered;
         self.sums = sums;
         played
     }

@@ -292,7 +292,6 @@ impl Search {
                 max_length: self.settings.max_length,
                 seed: self.rng.next_u64(),
                 policy: self.move_averages.policy().cloned(),
-                nodes: self.counters.nodes,
             };
             pass.prepare(&self.tree, playing);
             self.n_under_way += 1;

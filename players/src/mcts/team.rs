@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, TryLockError};
 
 use games::{ReasoningError, State, StateMachine};
 
-use super::pass::{Entered, Pass};
+use super::pass::{NodeCount, Pass};
 use super::search::{End, Search, Turn};
 use crate::Stop;
 
@@ -31,7 +31,7 @@ pub(super) fn search(
     let others = if search.is_evaluating() { &mut [] as &mut [_] } else { others };
     let mut passes = std::mem::take(&mut search.passes);
     passes.resize_with(passes.len().max(1 + others.len()), Pass::default);
-    passes.iter_mut().for_each(Pass::begin);
+    passes.iter_mut().for_each(Pass::forget_question);
     let end = End { stop, limit };
     let searched = match others.is_empty() {
         true => search_alone(search, &mut passes[0], machine, end),
@@ -48,11 +48,13 @@ fn search_alone(
     machine: &mut dyn StateMachine,
     end: End<'_>,
 ) -> Result<(), ReasoningError> {
-    let entered = Entered::default();
+    let count = NodeCount::default();
     let mut played = Ok(());
     loop {
-        match search.take_turn(pass, played, machine, end)? {
-            Turn::Play => played = pass.play(machine, &entered, end.stop),
+        let turn = search.take_turn(pass, played, machine, end);
+        pass.is_counted(&count, search.counters.nodes);
+        match turn? {
+            Turn::Play => played = pass.play(machine, &count, end.stop),
             Turn::Wait => unreachable!("no other pass is under way"),
             Turn::Over => return Ok(()),
         }
@@ -67,8 +69,8 @@ fn search_together(
     others: &mut [Box<dyn StateMachine>],
     end: End<'_>,
 ) -> Result<(), ReasoningError> {
-    let entered = Entered::default();
-    let team = Team { search: Mutex::new(search), landed: Condvar::new(), entered, end };
+    let count = NodeCount::default();
+    let team = Team { search: Mutex::new(search), landed: Condvar::new(), count, end };
     let team = &team;
     let Some((own, passes)) = passes.split_first_mut() else { return Ok(()) };
     std::thread::scope(|scope| {
@@ -92,7 +94,7 @@ struct Team<'a> {
     search: Mutex<&'a mut Search>,
     /// A pass that was under way is no longer.
     landed: Condvar,
-    entered: Entered,
+    count: NodeCount,
     end: End<'a>,
 }
 
@@ -107,12 +109,13 @@ impl<'a> Team<'a> {
         let mut search = self.ask();
         loop {
             let turn = search.take_turn(pass, played, machine, self.end);
+            pass.is_counted(&self.count, search.counters.nodes);
             played = Ok(());
             self.landed.notify_all();
             match turn? {
                 Turn::Play => {
                     drop(search);
-                    played = pass.play(machine, &self.entered, self.end.stop);
+                    played = pass.play(machine, &self.count, self.end.stop);
                     search = self.ask();
                 }
                 Turn::Wait => search = self.landed.wait(search).expect(NO_PANIC),
