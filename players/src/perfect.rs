@@ -7,7 +7,6 @@
 mod solving;
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use games::solve::best_play::{LookUpError, Values, check_game};
 use games::solve::{Phase, SolveError, Solver, ValueTable};
@@ -46,7 +45,8 @@ const MEMORY: OptionSpec = OptionSpec {
     name: "memory",
     accepts: "a size from 1MiB, such as \"512MiB\"",
     default: "\"1GiB\"",
-    help: "Maximum memory for solving a game without a table.",
+    help: "Maximum memory for solving a game without a table. That of the match before may be freed a \
+           few seconds late.",
 };
 
 const OPTIONS: &[OptionSpec] = &[TABLE_OPTION, MEMORY];
@@ -70,7 +70,7 @@ enum Own {
     Nothing,
     /// There is time for more of it.
     Begun(Box<Solver>),
-    /// A step of it takes longer than there was time for.
+    /// Its current step is not finished.
     AtWork(Solving),
     Solved(Box<Solver>),
     /// Why there is no table.
@@ -112,16 +112,21 @@ impl Perfect {
                     self.own = Own::Begun(solver);
                     return Ok(());
                 }
-                Own::Begun(solver) => Solving::begin(solver, stop),
+                Own::Begun(solver) => match Solving::begin(solver, stop) {
+                    Ok(solving) => solving,
+                    Err(error) => {
+                        let why = format!("the game is not solved: no thread for it: {error}");
+                        self.own = Own::Failed(why);
+                        return Ok(());
+                    }
+                },
                 Own::AtWork(solving) => solving,
                 other => {
                     self.own = other;
                     return Ok(());
                 }
             };
-            let counter = solving.counter();
-            let outcome = solving.wait(stop);
-            nodes += counter.load(Ordering::Relaxed);
+            let outcome = solving.wait(stop, &mut nodes);
             if let Some(deliberation) = &mut self.deliberation {
                 deliberation.nodes = nodes;
             }

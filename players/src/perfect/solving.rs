@@ -1,10 +1,11 @@
-//! Solving in a thread of its own. Some steps of a solver take seconds, as when its tables grow,
-//! and no move is to be late for them.
+//! Solves in a thread of its own: a step may take seconds, for example when tables grow, and the
+//! move must not wait for it.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use games::solve::{Alone, Phase, SolveError, Solver};
@@ -21,51 +22,71 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 /// A solver that is done or needs more time, or why it cannot go on.
 pub(super) type Outcome = Result<Box<Solver>, SolveError>;
 
+/// The solver panicked.
+struct Panicked;
+
 /// A solver at work.
 pub(super) struct Solving {
     outcome: Receiver<Outcome>,
+    thread: JoinHandle<()>,
+    /// States expanded since it began, and how many of them were reported.
     n_expanded: Arc<AtomicU64>,
+    n_reported: u64,
 }
 
 impl Solving {
     /// Solves until `stop` is due, by states that are expanded from now on.
-    pub(super) fn begin(mut solver: Box<Solver>, stop: &Stop) -> Self {
+    ///
+    /// # Errors
+    /// If the machine has no thread for it. The solver is lost.
+    pub(super) fn begin(mut solver: Box<Solver>, stop: &Stop) -> io::Result<Self> {
         let (outcomes, outcome) = channel();
         let n_expanded = Arc::new(AtomicU64::new(0));
         let (stop, counted) = (stop.clone(), Arc::clone(&n_expanded));
-        thread::spawn(move || {
+        let thread = thread::Builder::new().name("solver".to_owned()).spawn(move || {
             // Nobody waits for it once the match is over.
             let _ = match solve(&mut solver, &stop, &counted) {
                 Ok(()) => outcomes.send(Ok(solver)),
-                // To free the memory of a solver may take a second, too: that is done here, now
-                // that the error is on its way.
+                // The error is sent first, since freeing the solver's memory may take a second.
                 Err(error) => outcomes.send(Err(error)),
             };
-        });
-        Self { outcome, n_expanded }
-    }
-
-    /// Counts the states expanded so far.
-    pub(super) fn counter(&self) -> Arc<AtomicU64> {
-        Arc::clone(&self.n_expanded)
+        })?;
+        Ok(Self { outcome, thread, n_expanded, n_reported: 0 })
     }
 
     /// What came of it, or what is at work if a step takes longer than `stop` allows.
     ///
+    /// Adds the states that were expanded since the last call to `n_expanded`.
+    ///
     /// # Panics
-    /// If the solver panicked.
-    pub(super) fn wait(self, stop: &Stop) -> Result<Outcome, Self> {
+    /// As the solver, if it panicked.
+    pub(super) fn wait(mut self, stop: &Stop, n_expanded: &mut u64) -> Result<Outcome, Self> {
+        let outcome = self.wait_for_outcome(stop);
+        let expanded = self.n_expanded.load(Ordering::Relaxed);
+        *n_expanded += expanded - std::mem::replace(&mut self.n_reported, expanded);
+        match outcome {
+            Ok(Some(outcome)) => Ok(outcome),
+            Ok(None) => Err(self),
+            Err(Panicked) => match self.thread.join() {
+                Err(panic) => std::panic::resume_unwind(panic),
+                Ok(()) => unreachable!("a solver that returns sends an outcome"),
+            },
+        }
+    }
+
+    /// The outcome, or `None` if it took too long.
+    fn wait_for_outcome(&self, stop: &Stop) -> Result<Option<Outcome>, Panicked> {
         loop {
             let left = stop.deadline().map(|end| (end + GRACE).duration_since(Instant::now()));
             let left = left.unwrap_or(BETWEEN_LOOKS);
             match self.outcome.recv_timeout(left.min(BETWEEN_LOOKS)) {
-                Ok(outcome) => return Ok(outcome),
+                Ok(outcome) => return Ok(Some(outcome)),
                 Err(RecvTimeoutError::Timeout) => {
                     if left.is_zero() || stop.cancel().is_cancelled() {
-                        return Err(self);
+                        return Ok(None);
                     }
                 }
-                Err(RecvTimeoutError::Disconnected) => panic!("the solver panicked"),
+                Err(RecvTimeoutError::Disconnected) => return Err(Panicked),
             }
         }
     }
