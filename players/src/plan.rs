@@ -30,12 +30,11 @@ use crate::{Deliberation, Failure, Stop};
 const ROLE: RoleId = RoleId(0);
 
 /// The reward and the moves of the first optimal plan in the order of the
-/// rules; `None` if there is no sequential plan, or `stop` was due before the
-/// search ended.
+/// rules; `None` if there is no sequential plan, or if the search ended early: `stop` was due, or
+/// more than [`MAX_STATES`] states would have had to be kept.
 ///
 /// # Errors
-/// If the game has several roles, if more than [`MAX_STATES`] states would have to be kept, or if
-/// the reasoner cannot compute the rules.
+/// If the game has several roles, or if the reasoner cannot compute its rules.
 pub fn best(
     machine: &mut dyn StateMachine,
     stop: &Stop,
@@ -44,29 +43,35 @@ pub fn best(
     let initial = machine.initial_state()?;
     Ok(match reach(machine, &initial, 100, &mut Known::default(), stop)? {
         Reached::Wanted(way) | Reached::Less(Some(way)) => Some((way.reward, way.moves)),
-        Reached::Less(None) | Reached::Stopped => None,
-        Reached::Full => {
-            let reason = format!("more than {MAX_STATES} states would have to be kept");
-            return Err(Failure::Unsuitable(reason));
-        }
+        Reached::Less(None) | Reached::Stopped(_) => None,
     })
 }
 
 /// Optimal plans.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptimalPlans {
-    /// The reward of each.
-    pub reward: u8,
+    /// The reward of each; `None` if there is no sequential plan, or none was found in time.
+    pub reward: Option<u8>,
     /// The plans, in the order of the rules.
     pub plans: Vec<Vec<MoveId>>,
-    /// Whether these are all. The limit, time and [`MAX_STATES`] may leave some out, and plans of
-    /// more than 1,000 moves are not listed.
-    pub are_all: bool,
+    /// Why some plans are missing, if some may be.
+    pub missing: Option<Missing>,
 }
 
-/// The optimal plans, at most `limit` of them; `None` if there is no sequential plan, or
-/// `stop` was due before the best reward was known. Plans that come to a state twice are
-/// left out.
+/// Why plans are missing in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// No more were asked for.
+    Limit,
+    /// The time was over.
+    Time,
+    /// More than [`MAX_STATES`] states would have had to be kept.
+    States,
+    /// Plans of more than 1,000 moves are not listed.
+    LongPlans,
+}
+
+/// The optimal plans, at most `limit` of them. Plans that come to a state twice are left out.
 ///
 /// # Errors
 /// As [`best`].
@@ -74,22 +79,36 @@ pub fn all_optimal(
     machine: &mut dyn StateMachine,
     limit: usize,
     stop: &Stop,
-) -> Result<Option<OptimalPlans>, Failure> {
-    let Some((reward, _)) = best(machine, stop)? else { return Ok(None) };
+) -> Result<OptimalPlans, Failure> {
+    refuse_several_roles(machine)?;
     let initial = machine.initial_state()?;
+    let (reward, missing) = match reach(machine, &initial, 100, &mut Known::default(), stop)? {
+        Reached::Wanted(way) | Reached::Less(Some(way)) => (Some(way.reward), None),
+        Reached::Less(None) => (None, None),
+        Reached::Stopped(missing) => (None, Some(missing)),
+    };
+    let Some(wanted) = reward else {
+        return Ok(OptimalPlans { reward, plans: Vec::new(), missing });
+    };
     let mut listing = Listing {
         machine,
         known: Known::default(),
         stop,
         limit,
+        wanted,
         path: vec![initial],
         moves: Vec::new(),
         has_longer: false,
-        found: OptimalPlans { reward, plans: Vec::new(), are_all: true },
+        plans: Vec::new(),
+        missing,
     };
     listing.extend()?;
-    let Listing { found, has_longer, .. } = listing;
-    Ok(Some(OptimalPlans { are_all: found.are_all && !has_longer, ..found }))
+    let Listing { plans, missing, has_longer, .. } = listing;
+    Ok(OptimalPlans {
+        reward,
+        plans,
+        missing: missing.or(has_longer.then_some(Missing::LongPlans)),
+    })
 }
 
 /// Plans being listed.
@@ -99,12 +118,16 @@ struct Listing<'a> {
     known: Known,
     stop: &'a Stop,
     limit: usize,
+    /// The reward of the plans.
+    wanted: u8,
     /// The states that the moves lead to, the initial one first.
     path: Vec<State>,
     moves: Vec<MoveId>,
     /// Some plan has more than [`MAX_LEVELS`] moves.
     has_longer: bool,
-    found: OptimalPlans,
+    plans: Vec<Vec<MoveId>>,
+    /// Why the list ended early, if it did.
+    missing: Option<Missing>,
 }
 
 impl Listing<'_> {
@@ -112,11 +135,11 @@ impl Listing<'_> {
     fn extend(&mut self) -> Result<(), Failure> {
         let state = self.path[self.path.len() - 1].clone();
         if self.machine.is_terminal(&state)? {
-            if reward_of(self.machine, &state, ROLE)? == self.found.reward {
-                if self.found.plans.len() == self.limit {
-                    self.found.are_all = false;
+            if reward_of(self.machine, &state, ROLE)? == self.wanted {
+                if self.plans.len() == self.limit {
+                    self.missing = Some(Missing::Limit);
                 } else {
-                    self.found.plans.push(self.moves.clone());
+                    self.plans.push(self.moves.clone());
                 }
             }
             return Ok(());
@@ -124,7 +147,7 @@ impl Listing<'_> {
         let mut legal = Vec::new();
         self.machine.legal_moves(&state, ROLE, &mut legal)?;
         for id in legal {
-            if !self.found.are_all {
+            if self.missing.is_some() {
                 return Ok(());
             }
             let mut next = State::default();
@@ -146,12 +169,11 @@ impl Listing<'_> {
     }
 
     fn leads_to_the_best(&mut self, state: &State) -> Result<bool, Failure> {
-        let wanted = self.found.reward;
-        match reach(self.machine, state, wanted, &mut self.known, self.stop)? {
+        match reach(self.machine, state, self.wanted, &mut self.known, self.stop)? {
             Reached::Wanted(_) => Ok(true),
             Reached::Less(_) => Ok(false),
-            Reached::Stopped | Reached::Full => {
-                self.found.are_all = false;
+            Reached::Stopped(missing) => {
+                self.missing = Some(missing);
                 Ok(false)
             }
         }

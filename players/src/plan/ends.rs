@@ -4,7 +4,7 @@
 use games::{MoveId, State, StateKey, StateMachine};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::ROLE;
+use super::{Missing, ROLE};
 use crate::search::reward;
 use crate::{Failure, Stop};
 
@@ -18,15 +18,12 @@ pub(super) enum Reached {
     Wanted(Way),
     /// There is none. The best other way, the first of equals; `None` if no end can be reached.
     Less(Option<Way>),
-    /// The stop was due.
-    Stopped,
-    /// More than [`MAX_STATES`] states would have to be kept.
-    Full,
+    /// The search ended early, for lack of time or of room for states.
+    Stopped(Missing),
 }
 
-/// Maximum number of states of which something is known, which bounds memory: a gigabyte or so
-/// where all of them are on one line.
-pub const MAX_STATES: usize = 16_000_000;
+/// Maximum number of states of which something is known, which bounds memory.
+pub const MAX_STATES: usize = 7_000_000;
 
 /// The moves to an end, and its reward.
 pub(super) struct Way {
@@ -59,10 +56,10 @@ pub(super) fn reach(
     loop {
         if let Some(state) = entered.take() {
             if stop.is_due(seen.len() as u64) {
-                return Ok(Reached::Stopped);
+                return Ok(Reached::Stopped(Missing::Time));
             }
             if seen.len() + known.len() >= MAX_STATES {
-                return Ok(Reached::Full);
+                return Ok(Reached::Stopped(Missing::States));
             }
             let key = machine.key(&state);
             seen.insert(key);

@@ -102,6 +102,18 @@ fn determinization_samples_deals() {
     assert!(said.nodes <= 2_000 && !said.candidates.is_empty(), "{said:?}");
 }
 
+/// The table is bounded, and a full one is said.
+#[test]
+fn determinization_says_that_its_table_is_full() {
+    let mut machine = machine("hidden_hands");
+    let small = player("determinization", [("transposition", 10.into())]);
+    let mut seats = [small, player("random", [])];
+    let played = play_until(machine.as_mut(), &mut seats, 1, &Stop::never().after_nodes(2_000));
+    let said = played.steps[6][0].as_ref().unwrap();
+    let full = "transposition table: full with 10 states (option `transposition`)";
+    assert!(said.notes.iter().any(|note| note == full), "{said:?}");
+}
+
 /// The same roads with what will be known: gold is worth 60, the fork 50, asking 90.
 #[test]
 fn information_set_search_values_what_it_can_know() {

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use anyhow::anyhow;
 use clap::Args;
 use games::{Game, MoveId, RoleId, StateMachine};
+use players::plan::{self, Missing, OptimalPlans};
 use players::plan_check::{self, Breach, MAX_POSITIONS, Plan};
-use players::{Failure as PlayerFailure, Stop, plan};
+use players::{Failure as PlayerFailure, Stop};
 use results::counted::counted;
 use serde::Serialize;
 
@@ -147,6 +148,8 @@ struct Listed {
     reward: Option<u8>,
     plans: Vec<Vec<String>>,
     are_all: bool,
+    #[serde(skip)]
+    missing: Option<Missing>,
 }
 
 /// Carries out `gamemaster game plan`.
@@ -248,23 +251,16 @@ fn joint_moves(machine: &dyn StateMachine, line: &[Vec<MoveId>]) -> Vec<String> 
 }
 
 fn list(machine: &mut dyn StateMachine, limit: usize, stop: &Stop) -> Result<Listed, Failure> {
-    let has_several_roles = machine.game().roles().len() > 1;
     let found = plan::all_optimal(machine, limit, stop).map_err(|error| match error {
-        PlayerFailure::Unsuitable(reason) if has_several_roles => Failure::usage(anyhow!(
+        PlayerFailure::Unsuitable(reason) => Failure::usage(anyhow!(
             "--all: {reason}; `gamemaster explain GAME --player conditional_planner --plan` \
              prints conditional plans"
         )),
-        PlayerFailure::Unsuitable(reason) => Failure::usage(anyhow!(
-            "--all: {reason}; `gamemaster explain GAME --player sequential_planner --plan` \
-             prints one plan"
-        )),
         error => failure(error),
     })?;
-    let Some(found) = found else {
-        return Ok(Listed { reward: None, plans: vec![], are_all: !stop.is_due(0) });
-    };
     let plans = found.plans.iter().map(|moves| in_words(machine, moves)).collect();
-    Ok(Listed { reward: Some(found.reward), plans, are_all: found.are_all })
+    let OptimalPlans { reward, missing, .. } = found;
+    Ok(Listed { reward, plans, are_all: missing.is_none(), missing })
 }
 
 /// The moves of a text, known to the game whether or not they are legal anywhere.
@@ -373,25 +369,27 @@ fn print_checked(out: &mut impl Write, checked: &Checked, report: &Report) -> io
 }
 
 fn print_listed(out: &mut impl Write, listed: &Listed) -> io::Result<()> {
+    let more = match listed.missing {
+        None => "",
+        Some(Missing::Limit) => "; list more with --limit",
+        Some(Missing::Time) => "; search longer with --seconds",
+        Some(Missing::States) => "; the game has too many states for this search",
+        Some(Missing::LongPlans) => "; plans of more than 1,000 moves are not listed",
+    };
     let Some(reward) = listed.reward else {
         return match listed.are_all {
             true => writeln!(out, "  no plan ends the match within 1,000 moves"),
-            false => writeln!(out, "  no optimal plan was found; search longer with --seconds"),
+            false => writeln!(out, "  no optimal plan was found{more}"),
         };
     };
     let n = listed.plans.len();
     match (n, listed.are_all) {
-        (0, false) => {
-            return writeln!(
-                out,
-                "  optimal plans have reward {reward}, and none is listed: raise --limit or --seconds"
-            );
-        }
         (_, true) => write!(out, "  {}", counted(n, "optimal plan", "optimal plans"))?,
+        (0, false) => write!(out, "  none of the optimal plans")?,
         (1, false) => write!(out, "  the first optimal plan")?,
         (n, false) => write!(out, "  the first {n} optimal plans")?,
     }
-    writeln!(out, ", reward {reward}")?;
+    writeln!(out, ", reward {reward}{more}")?;
     for plan in &listed.plans {
         writeln!(out, "  {}: {}", counted(plan.len(), "move", "moves"), plan.join(" "))?;
     }
