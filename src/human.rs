@@ -37,6 +37,8 @@ pub(crate) const PLAY_CLOCK: Duration = Duration::from_secs(3600);
 /// How often the clock is looked at while a person thinks.
 const TICK: Duration = Duration::from_millis(50);
 
+/// Steps whose percepts are shown with a question, the last ones.
+const MAX_PERCEIVED: usize = 30;
 /// Maximum number of moves that are listed without being asked for.
 const MAX_LISTED: usize = 60;
 
@@ -161,7 +163,7 @@ impl Seated {
                 };
                 let step = turn.step;
                 self.perceived
-                    .push(format!("step {step}: you played {own_move} and perceive {percepts}"));
+                    .push(format!("step {step}: you played {own_move} and perceived {percepts}"));
             }
             _ => {}
         }
@@ -171,7 +173,11 @@ impl Seated {
     /// Prints what the person may see.
     fn show(&mut self, turn: &Turn<'_>) {
         let mut lines = vec![String::new(), format!("{}, step {}", self.role, turn.step + 1)];
-        lines.extend(self.perceived.iter().map(|line| format!("  {line}")));
+        let n_earlier = self.perceived.len().saturating_sub(MAX_PERCEIVED);
+        if n_earlier > 0 {
+            lines.push(format!("  {n_earlier} earlier steps are not shown"));
+        }
+        lines.extend(self.perceived[n_earlier..].iter().map(|line| format!("  {line}")));
         if let View::State { state, board } = &self.view {
             let facts = self.machine.facts(state);
             if let Some(board) = board {

@@ -205,7 +205,7 @@ impl NetworkMachine {
         if state.words.len() != shared.network.n_state_words() || n == 0 || n > most {
             return false;
         }
-        let expander = evaluator.of_successors(backend, &state.words);
+        let expander = evaluator.successor_expander(backend, &state.words);
         expander.load(&state.words);
         if expander.is_terminal() {
             return false;
@@ -403,7 +403,7 @@ impl StateMachine for NetworkMachine {
         self.keep_up();
         let is_shared = before_successors && self.backend.successor_range().is_some();
         let evaluator: &mut dyn Evaluator = if is_shared {
-            self.evaluator.of_successors(&self.backend, &state.words)
+            self.evaluator.successor_expander(&self.backend, &state.words)
         } else {
             self.evaluator.single()
         };
@@ -478,7 +478,7 @@ impl StateMachine for NetworkMachine {
         }
         let key = self.key(state);
         let Self { shared, backend, evaluator, role_inputs, .. } = self;
-        let expander = evaluator.of_successors(backend, &state.words);
+        let expander = evaluator.successor_expander(backend, &state.words);
         expander.successors(role_inputs, key, shared.keys(), successors);
         Ok(())
     }
@@ -494,7 +494,7 @@ impl StateMachine for NetworkMachine {
             return outcomes_one_by_one(self, state, moves, role, outcomes);
         }
         let Self { backend, evaluator, role_inputs, .. } = self;
-        let expander = evaluator.of_successors(backend, &state.words);
+        let expander = evaluator.successor_expander(backend, &state.words);
         expander.outcomes(role_inputs, usize::from(role.0), outcomes);
         Ok(())
     }

@@ -55,8 +55,8 @@ enum Known {
 struct SinglePass<B: Block> {
     proof: B::Proof,
     program: Arc<CompiledNetwork>,
-    /// What the outcomes of children follow from: the program may be of a cofactor.
-    network: Arc<Network>,
+    /// The whole network, by which successors are judged; the program may be of a cofactor of it.
+    whole_network: Arc<Network>,
     machine: Option<Arc<Machine>>,
     slots: Vec<B>,
     goals: Vec<B>,
@@ -98,7 +98,7 @@ struct SinglePass<B: Block> {
 impl<B: Block> SinglePass<B> {
     fn new(
         program: &Arc<CompiledNetwork>,
-        of_outcomes: &Arc<Network>,
+        whole_network: &Arc<Network>,
         machine: Option<Arc<Machine>>,
         proof: B::Proof,
     ) -> Self {
@@ -145,7 +145,7 @@ impl<B: Block> SinglePass<B> {
             knows_next: false,
             knows_goals: false,
             program: Arc::clone(program),
-            network: Arc::clone(of_outcomes),
+            whole_network: Arc::clone(whole_network),
             machine,
             proof,
         }

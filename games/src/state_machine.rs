@@ -164,9 +164,8 @@ pub trait StateMachine: Send {
         &mut self,
         state: &State,
         moves: &mut [Vec<MoveId>],
-        before_successors: bool,
+        _before_successors: bool,
     ) -> Result<bool, ReasoningError> {
-        let _ = before_successors;
         all_legal_moves_role_by_role(self, state, moves)
     }
 

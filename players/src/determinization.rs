@@ -125,6 +125,10 @@ impl Player for Determinization {
             deliberation.notes.push(format!("deals: {} different ones drawn", deals.lines.len()));
         }
         let values = self.deliberate(&deals, turn, stop)?;
+        if self.memory.table.has_given_up() {
+            let note = settings::full_table(self.settings.remembered);
+            self.deliberation.get_or_insert_default().notes.push(note);
+        }
         Ok(self.choose(turn.legal, &values).unwrap_or(fallback))
     }
 

@@ -461,7 +461,10 @@ impl<'a> Search<'a> {
         // taken from the last state at this level.
         let before_successors = !looks_further
             && self.visit_rate.expects_expansion()
-            && (self.depth_left(level) <= 1 || !self.expects_cut(level, entry));
+            && match self.depth_left(level) {
+                0 | 1 => self.reads_outcomes,
+                _ => !self.expects_cut(level, entry),
+            };
         let (above, frame) = at(&mut self.frames, level);
         frame.best = None;
         let is_at_limit = frame.counted >= self.limit || level >= self.deepest;

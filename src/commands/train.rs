@@ -49,7 +49,7 @@ player with the evaluation plays the same player with its default evaluation
 from openings of four random steps, and the difference of their mean rewards
 is printed with a 95 % interval. The calibration is printed, too, from the same
 matches: what the player with the evaluation expected of its moves, and the
-mean reward that followed. Against a weaker player that is more than expected.
+mean reward that followed. Against a weaker player, rewards are higher.
 
 With --matches, the same seed gives the same file, byte for byte.
 
@@ -179,20 +179,23 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         strength: None,
     };
     let (mut run, mut calibration) = (None, Vec::new());
-    // Before the comparison, whose player reads it. What fails from here on is said after all that
-    // was learned is printed.
-    let (path, mut failure) = written(path, &trained)?;
+    // Before the comparison, whose player reads it. Later errors are reported after the results are
+    // printed.
+    let (path, mut failure) = write_or_elsewhere(path, &trained)?;
     if failure.is_none() && arguments.openings > 0 && !cancel.is_cancelled() {
         match compare(arguments, &game, &player, &path, &cancel) {
             Ok(Some((strength, folder))) => {
                 trained.strength = Some(strength);
-                calibration = calibrated(&folder)?;
                 run = Some(folder.display().to_string());
-                failure =
-                    evaluation_file::write(&path, &trained).map_err(Failure::unwritable).err();
+                let written = evaluation_file::write(&path, &trained);
+                failure = written.map_err(Failure::unwritable).err();
+                match calibrated(&folder) {
+                    Ok(bins) => calibration = bins,
+                    Err(error) => failure = failure.or(Some(error)),
+                }
             }
             Ok(None) => {}
-            Err(error) => failure = Some(not_compared(&error, &path)),
+            Err(error) => failure = Some(not_compared(error, &path)),
         }
     }
     let pieces = PieceList::of(&trained.evaluation, &mut *on_pieces, arguments.seed)
@@ -220,9 +223,9 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     Ok(if cancel.is_cancelled() { exit_code::INTERRUPTED } else { exit_code::OK })
 }
 
-/// Writes the evaluation, elsewhere if it must be: an hour of training would be lost. Returns
-/// where, and what there is to say if that is not where it was to be.
-fn written(
+/// Writes the evaluation, or into the folder for temporary files if that fails. Returns the path,
+/// and the error if it is not `path`.
+fn write_or_elsewhere(
     path: PathBuf,
     trained: &TrainedEvaluation,
 ) -> Result<(PathBuf, Option<Failure>), Failure> {
@@ -231,7 +234,10 @@ fn written(
     let spare = std::env::temp_dir().join(name);
     match evaluation_file::write(&spare, trained) {
         Ok(()) => {
-            let place = format!("the evaluation is in `{}` instead", spare.display());
+            let place = format!(
+                "the evaluation is in `{}` instead, and its strength was not measured",
+                spare.display()
+            );
             let error = anyhow::Error::new(error).context(place);
             Ok((spare, Some(Failure::unwritable(error))))
         }
@@ -240,10 +246,9 @@ fn written(
 }
 
 /// The evaluation is written, but its strength is not known.
-fn not_compared(failure: &Failure, path: &Path) -> Failure {
-    let error = format!("{:#}", failure.error);
+fn not_compared(failure: Failure, path: &Path) -> Failure {
     let place = format!("`{}` is written, but its strength was not measured", path.display());
-    Failure { code: failure.code, error: anyhow!("{place}: {error}") }
+    Failure { code: failure.code, error: failure.error.context(place) }
 }
 
 /// In the current folder, by the game's name.
@@ -475,8 +480,10 @@ fn print(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
         out,
         "               trained {trained:.1}, untrained {untrained:.1}: {difference:+.1} points, {interval}"
     )?;
-    for (index, bin) in report.calibration.iter().enumerate() {
-        let label = if index == 0 { "calibration" } else { "" };
+    if !report.calibration.is_empty() {
+        writeln!(out, "  calibration  against the untrained player, so rewards may be higher")?;
+    }
+    for bin in &report.calibration {
         let CalibrationBin { low, high, expected, reward, interval, decisions, .. } = bin;
         let interval = interval.map_or_else(String::new, |[low, high]| {
             format!(", 95 % interval {low:.1} to {high:.1}")
@@ -484,8 +491,8 @@ fn print(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
         let decisions = counted(decisions, "decision", "decisions");
         writeln!(
             out,
-            "  {label:11}  values {low} to {high}: expected {expected:.1}, reward {reward:.1} against the \
-             untrained{interval}, {decisions}"
+            "               values {low} to {high}: expected {expected:.1}, reward {reward:.1}{interval}, \
+             {decisions}"
         )?;
     }
     if let Some(run) = &report.run {

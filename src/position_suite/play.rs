@@ -2,7 +2,7 @@
 //! manager as in any match.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use games::{Guards, ReasoningError, StateMachine, state_machine_for};
@@ -75,10 +75,17 @@ pub fn play(
     report: &(dyn Fn(usize) + Sync),
 ) -> Result<Vec<Vec<PositionResult>>, PlayError> {
     let n_done = AtomicUsize::new(0);
+    let is_interrupted = AtomicBool::new(false);
     let worker = || manager.worker();
     let rows = in_parallel(&suite.positions, asking.n_workers, worker, |worker, position| {
+        if is_interrupted.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
         let row = match row(worker, position, players, asking) {
-            Err(Broken::Interrupted) => return Ok(None),
+            Err(Broken::Interrupted) => {
+                is_interrupted.store(true, Ordering::Relaxed);
+                return Ok(None);
+            }
             Err(Broken::Unplayable(error)) => return Err(error),
             Ok(row) => row,
         };

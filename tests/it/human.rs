@@ -49,7 +49,7 @@ fn two_people_take_turns() {
 fn in_a_game_of_hidden_information_only_percepts_are_shown() {
     let ran = typed(&["kuhn_poker", "human", "legal", "--seed", "3"], "check\ncheck\n").code(0);
     let (shown, asked) = (ran.stdout(), ran.stderr());
-    assert!(asked.contains(" and perceive (card "), "{asked}");
+    assert!(asked.contains(" and perceived (card "), "{asked}");
     assert!(!asked.contains("holds") && !shown.contains("holds"), "{shown}{asked}");
     assert!(!shown.contains("deal"), "{shown}");
     assert!(shown.contains("first   reward"), "{shown}");
@@ -59,8 +59,8 @@ fn in_a_game_of_hidden_information_only_percepts_are_shown() {
 #[test]
 fn percepts_of_steps_without_a_choice_are_shown_with_the_next_question() {
     let asked = typed(&["kuhn_poker", "legal", "human"], "1\n").code(0).stderr();
-    let card = asked.find(" and perceive (card ").expect("the card");
-    assert!(asked[card..].contains(" and perceive (did first "), "{asked}");
+    let card = asked.find(" and perceived (card ").expect("the card");
+    assert!(asked[card..].contains(" and perceived (did first "), "{asked}");
 }
 
 #[test]

@@ -3,10 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use gamemaster::game_source::Reading;
+use gamemaster::manager::{Manager, ManagerSettings};
 use gamemaster::position_suite::file::{find, read};
+use gamemaster::position_suite::play::{Asking, play};
 use gamemaster::position_suite::{Position, SHIPPED};
+use gamemaster::schedule::Clocks;
+use gamemaster::spec;
 use games::{Guards, MoveId, RoleId, State, StateMachine, state_machine_for};
 use serde_json::Value;
 
@@ -382,4 +387,25 @@ fn a_suite_of_a_rulesheet_names_its_file() {
     }
     assert!(workspace.read("rules/three.toml").contains("game = \"three.kif\""));
     assert!(workspace.read("three.toml").contains("game = \"rules/three.kif\""));
+}
+
+/// What was played before an interrupt is returned, and nothing is played after it.
+#[test]
+fn an_interrupt_keeps_the_results_so_far() {
+    let suite = find(Path::new(SHIPPED), Reading::default()).unwrap();
+    assert!(suite.positions.len() > 3);
+    let players = [spec::read_player("legal").unwrap().config];
+    let second = Duration::from_secs(1);
+    let clocks = Clocks { start: second, play: second, margin: second };
+    let asking = Asking { clocks, nodes: Some(1), seed: 1, n_workers: 1 };
+    let manager = Manager::new(ManagerSettings::default());
+    let interrupt_after = |n: usize| {
+        if n == 3 {
+            manager.interrupt();
+        }
+    };
+    let rows = play(&manager, &suite, &players, &asking, &interrupt_after).unwrap();
+    let played: Vec<&str> = rows[0].iter().map(|result| result.position.as_str()).collect();
+    let first: Vec<&str> = suite.positions[..3].iter().map(|it| it.id.as_str()).collect();
+    assert_eq!(played, first);
 }

@@ -51,8 +51,8 @@ pub(super) enum PositionEvaluator {
         single: Box<dyn Evaluator>,
         /// What computes children, created when some are first requested.
         expander: Option<Box<dyn Expander>>,
-        /// By position class with code of its own: what computes successors, created likewise.
-        of_class: Vec<Option<Box<dyn Expander>>>,
+        /// By position class: the expander of its own code, if it has some, created on first use.
+        class_expanders: Vec<Option<Box<dyn Expander>>>,
     },
 }
 
@@ -76,15 +76,19 @@ impl PositionEvaluator {
         }
     }
 
-    /// What computes the successors of `state` and their outcomes. `backend` is that of this
-    /// evaluator.
-    pub(super) fn of_successors(&mut self, backend: &Backend, state: &[u64]) -> &mut dyn Expander {
+    /// What computes the legal moves and the successors of `state`, and the outcomes of these, and
+    /// nothing else. `backend` is that of this evaluator.
+    pub(super) fn successor_expander(
+        &mut self,
+        backend: &Backend,
+        state: &[u64],
+    ) -> &mut dyn Expander {
         match self {
             Self::Common(expander) => expander.as_mut(),
-            Self::Separate { expander, of_class, .. } => {
+            Self::Separate { expander, class_expanders, .. } => {
                 let class = backend.programs.classes().class(state);
                 let program = backend.programs.successors(class);
-                let place = if program.is_some() { &mut of_class[class] } else { expander };
+                let place = if program.is_some() { &mut class_expanders[class] } else { expander };
                 place.get_or_insert_with(|| backend.expander_by(program)).as_mut()
             }
         }
@@ -176,8 +180,12 @@ impl Backend {
                 PositionEvaluator::Common(self.expander())
             }
             _ => {
-                let of_class = self.programs.classes().all().map(|_| None).collect();
-                PositionEvaluator::Separate { single: self.single(), expander: None, of_class }
+                let class_expanders = self.programs.classes().all().map(|_| None).collect();
+                PositionEvaluator::Separate {
+                    single: self.single(),
+                    expander: None,
+                    class_expanders,
+                }
             }
         }
     }
@@ -200,8 +208,8 @@ impl Backend {
         self.expander_by(None)
     }
 
-    /// The same, of which only successors and outcomes are wanted, by the code of a position class
-    /// if it has some.
+    /// The same by the code of a position class, if it has some: for legal moves, successors and
+    /// outcomes alone.
     fn expander_by(&self, of_class: Option<&Arc<CompiledNetwork>>) -> Box<dyn Expander> {
         single_pass::expander(of_class.unwrap_or_else(|| self.programs.whole()), &self.network)
     }
@@ -219,7 +227,9 @@ impl Backend {
         if self.expansion_range.is_some() {
             drop(self.expander());
             for class in self.programs.classes().all() {
-                self.programs.successors(class).map(|program| self.expander_by(Some(program)));
+                if let Some(program) = self.programs.successors(class) {
+                    drop(self.expander_by(Some(program)));
+                }
             }
         }
         if let Some(program) = self.lock_step_program() {

@@ -138,8 +138,8 @@ impl ClassPrograms {
         self.own[class].get_or_init(|| Arc::new(PackedProgram::new(self.cofactor(class))))
     }
 
-    /// The code for the successors of a position of a class, many at once. It knows nothing of
-    /// what follows from them. `None` if that is the code of the whole network.
+    /// The code for the successors of positions of a class. It cannot judge the successors
+    /// themselves, which may be of another class. `None` if the class has no code of its own.
     pub(super) fn successors(&self, class: usize) -> Option<&Arc<CompiledNetwork>> {
         let new = || Arc::new(CompiledNetwork::new(self.cofactor(class)));
         self.has_own(class).then(|| self.successors[class].get_or_init(new))

@@ -90,7 +90,7 @@ pub(crate) fn expansion_width() -> usize {
 }
 
 /// An expander by machine code if there is some for this CPU. `network` is the one that `program`
-/// was made from or, if only successors and outcomes are wanted, one that it is a cofactor of.
+/// was made from or, if only legal moves, successors and outcomes are wanted, one that it is a cofactor of.
 pub(crate) fn expander(
     program: &Arc<CompiledNetwork>,
     network: &Arc<Network>,
@@ -206,7 +206,7 @@ impl<B: Block + std::fmt::Debug> Expander for SinglePass<B> {
 
     fn outcomes(&mut self, moves: &RoleInputs, role: usize, outcomes: &mut Vec<ChildOutcome>) {
         let n = self.make_all(moves);
-        let Self { program, network, machine, ends, slots, proof, .. } = self;
+        let Self { program, whole_network: network, machine, ends, slots, proof, .. } = self;
         let ends = ends.get_or_insert_with(|| {
             let ends = program.ends(network, machine.is_some());
             slots.resize(ends.n_slots, B::none(*proof));

@@ -262,7 +262,7 @@ fn games_without_a_state_to_evaluate_are_refused() {
     check_refused(
         testing::machine(text),
         &expect![
-            "cannot train an evaluation for `test`: no feature that its rules suggest differs between states of random play"
+            "cannot train an evaluation for `test`: no feature suggested by its rules has different values in different states of random play"
         ],
     );
 }

@@ -66,8 +66,8 @@ pub enum TrainError {
     HiddenInformation(String),
     /// There is nothing to learn from.
     #[error(
-        "cannot train an evaluation for `{0}`: no feature that its rules suggest differs between states of \
-         random play"
+        "cannot train an evaluation for `{0}`: no feature suggested by its rules has different values in \
+         different states of random play"
     )]
     NoFeatures(String),
     /// The reasoner failed.

@@ -63,7 +63,7 @@ pub struct Arguments {
     /// Use this random seed
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole_from::<u64>(0))]
     seed: u64,
-    /// Write the suite to FILE [default: standard output]
+    /// Write the suite to FILE, after each game [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -94,7 +94,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     let mut positions = Vec::new();
     for name in &arguments.games {
         let mut found = of_game(name, &tables, arguments, &cancel)
-            .map_err(|failure| saying_what_is_kept(failure, &positions, output))?;
+            .map_err(|failure| with_kept_positions(failure, &positions, output))?;
         if library::find(name).is_none() {
             let place = from_folder_of(arguments.out.as_deref(), Path::new(name))
                 .with_context(|| format!("cannot resolve the path of {name}"))?;
@@ -133,7 +133,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
 }
 
 /// Adds to an error that the positions of the games before are in the file.
-fn saying_what_is_kept(
+fn with_kept_positions(
     failure: Failure,
     positions: &[MadePosition],
     output: Option<(&str, &Path)>,
@@ -141,7 +141,7 @@ fn saying_what_is_kept(
     let Some((_, file)) = output.filter(|_| !positions.is_empty()) else { return failure };
     let n = counted(positions.len(), "position", "positions");
     let kept = format!("; {} has {n} of the games before", file.display());
-    Failure { error: anyhow!("{:#}{kept}", failure.error), ..failure }
+    Failure { error: anyhow!("{:#}{kept}", failure.error), code: failure.code }
 }
 
 /// The path of a rulesheet as the suite `out` names it: from the suite's folder if it is in it,
