@@ -39,12 +39,17 @@ pub fn best(
     machine: &mut dyn StateMachine,
     stop: &Stop,
 ) -> Result<Option<(u8, Vec<MoveId>)>, Failure> {
-    refuse_several_roles(machine)?;
-    let initial = machine.initial_state()?;
-    Ok(match reach(machine, &initial, 100, &mut Known::default(), stop)? {
+    Ok(match reach_best(machine, stop)? {
         Reached::Wanted(way) | Reached::Less(Some(way)) => Some((way.reward, way.moves)),
         Reached::Less(None) | Reached::Stopped(_) => None,
     })
+}
+
+/// The way to the best end of a game of one role.
+fn reach_best(machine: &mut dyn StateMachine, stop: &Stop) -> Result<Reached, Failure> {
+    refuse_several_roles(machine)?;
+    let initial = machine.initial_state()?;
+    reach(machine, &initial, 100, &mut Known::default(), stop)
 }
 
 /// Optimal plans.
@@ -80,9 +85,7 @@ pub fn all_optimal(
     limit: usize,
     stop: &Stop,
 ) -> Result<OptimalPlans, Failure> {
-    refuse_several_roles(machine)?;
-    let initial = machine.initial_state()?;
-    let (reward, missing) = match reach(machine, &initial, 100, &mut Known::default(), stop)? {
+    let (reward, missing) = match reach_best(machine, stop)? {
         Reached::Wanted(way) | Reached::Less(Some(way)) => (Some(way.reward), None),
         Reached::Less(None) => (None, None),
         Reached::Stopped(missing) => (None, Some(missing)),
@@ -90,6 +93,7 @@ pub fn all_optimal(
     let Some(wanted) = reward else {
         return Ok(OptimalPlans { reward, plans: Vec::new(), missing });
     };
+    let initial = machine.initial_state()?;
     let mut listing = Listing {
         machine,
         known: Known::default(),

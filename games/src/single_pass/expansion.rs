@@ -90,7 +90,8 @@ pub(crate) fn expansion_width() -> usize {
 }
 
 /// An expander by machine code if there is some for this CPU. `network` is the one that `program`
-/// was made from or, if only legal moves, successors and outcomes are wanted, one that it is a cofactor of.
+/// was made from or, if only legal moves, successors and outcomes are wanted, one that it is a
+/// cofactor of.
 pub(crate) fn expander(
     program: &Arc<CompiledNetwork>,
     network: &Arc<Network>,

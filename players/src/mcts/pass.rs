@@ -100,8 +100,9 @@ impl Pass {
         self.n_under_way = 0;
     }
 
-    /// The search, which no other thread has now, counts `nodes`, those of this pass included.
-    pub(super) fn is_counted(&mut self, count: &NodeCount, nodes: u64) {
+    /// Notes that the search counts `nodes` by now, those of this pass included. No other thread may
+    /// have the search meanwhile.
+    pub(super) fn mark_counted(&mut self, count: &NodeCount, nodes: u64) {
         count.counted.store(nodes, Release);
         count.under_way.fetch_sub(std::mem::take(&mut self.n_under_way), AcqRel);
     }

@@ -52,7 +52,7 @@ fn search_alone(
     let mut played = Ok(());
     loop {
         let turn = search.take_turn(pass, played, machine, end);
-        pass.is_counted(&count, search.counters.nodes);
+        pass.mark_counted(&count, search.counters.nodes);
         match turn? {
             Turn::Play => played = pass.play(machine, &count, end.stop),
             Turn::Wait => unreachable!("no other pass is under way"),
@@ -109,7 +109,7 @@ impl<'a> Team<'a> {
         let mut search = self.ask();
         loop {
             let turn = search.take_turn(pass, played, machine, self.end);
-            pass.is_counted(&self.count, search.counters.nodes);
+            pass.mark_counted(&self.count, search.counters.nodes);
             played = Ok(());
             self.landed.notify_all();
             match turn? {
