@@ -296,8 +296,8 @@ pub(super) fn round<const N: usize>(
     Ok(done)
 }
 
-/// SuccessorNumbers the successors of all blocks, shard by shard, where `n_likely` states are likely to be
-/// in the tables in the end.
+/// Gives the successors of all blocks their numbers, shard by shard, where `n_likely` states are
+/// likely to be in the tables in the end.
 fn number<const N: usize>(
     store: &mut Store<N>,
     blocks: &mut [Block<N>],
