@@ -34,6 +34,7 @@ macro_rules! shipped {
 /// In alphabetical order.
 const SHIPPED: &[Shipped] = shipped![
     "aima_two_ply"
+    "amazons_6x6"
     "battleships"
     "bidding_tic_tac_toe"
     "blind_tic_tac_toe"
