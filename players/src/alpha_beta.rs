@@ -59,6 +59,15 @@ const HISTORY: OptionSpec = OptionSpec {
     help: "While deepening, try moves first that led to many cut-offs anywhere in the tree.",
 };
 
+const WIDTH: OptionSpec = OptionSpec {
+    name: "width",
+    accepts: "a whole number from 0",
+    default: "0",
+    help: "Moves of a role to try in a state, those that `killer_moves` and `history` put first; 0 \
+           to try all. For games of hundreds of moves: values are no proofs then. The root and the \
+           last step to the depth limit try all moves.",
+};
+
 const QUIESCENCE: OptionSpec = OptionSpec {
     name: "quiescence",
     accepts: "a whole number from 0 to 1000",
@@ -92,6 +101,7 @@ const OPTIONS: &[OptionSpec] = &[
     CHANCE_CUTS,
     KILLER_MOVES,
     HISTORY,
+    WIDTH,
     QUIESCENCE,
     EXTEND_FORCED,
     ALLOCATE_TIME,
@@ -107,6 +117,15 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         [("star1", ChanceCuts::Star1), ("star2", ChanceCuts::Star2), ("none", ChanceCuts::None)];
     let deepening = reader.boolean(settings::DEEPENING.name, true)?;
     let quiescence = reader.integer(QUIESCENCE.name, 0..=1000, 0)?;
+    let killer_moves = reader.boolean(KILLER_MOVES.name, true)? && deepening;
+    let history = reader.boolean(HISTORY.name, true)? && deepening;
+    let width = reader.integer(WIDTH.name, 0..=i64::MAX, 0)?;
+    let width = usize::try_from(width).unwrap_or(usize::MAX);
+    if width > 0 && !(killer_moves || history) {
+        let accepts = "0 without `deepening`, and without `killer_moves` and `history`, since \
+                       nothing then says which moves to try";
+        return Err(reader.conflict(WIDTH.name, accepts));
+    }
     let settings = Settings {
         opponents: reader.choice(OPPONENTS.name, &opponents, Opponents::Paranoid)?,
         window: if bounded { BOUNDED } else { OUTSIDE },
@@ -116,8 +135,9 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         evaluation: settings::evaluation(&reader)?,
         deepening,
         remembered: settings::remembered(&reader, settings::DEFAULT_REMEMBERED)?,
-        killer_moves: reader.boolean(KILLER_MOVES.name, true)? && deepening,
-        history: reader.boolean(HISTORY.name, true)? && deepening,
+        killer_moves,
+        history,
+        width,
         quiescence: u32::try_from(quiescence).expect("the range was checked"),
         extends_forced: reader.boolean(EXTEND_FORCED.name, false)?,
         allocates_time: reader.boolean(ALLOCATE_TIME.name, false)?,

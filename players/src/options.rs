@@ -424,16 +424,23 @@ impl Reader<'_> {
     /// # Errors
     /// If the option is set.
     pub fn without_table(&self, name: &str) -> Result<Option<Arc<ValueTable>>, OptionError> {
-        let Some(found) = self.value(name) else { return Ok(None) };
-        Err(OptionError::Refused {
-            kind: self.kind,
-            option: name.to_owned(),
-            found: match found {
-                Value::Table(path, _) => format!("{path:?}"),
-                found => found.to_string(),
-            },
-            accepts: "no table together with the other options".to_owned(),
-        })
+        match self.value(name) {
+            None => Ok(None),
+            Some(_) => Err(self.conflict(name, "no table together with the other options")),
+        }
+    }
+
+    /// The error of an option whose value does not fit the other options: with these, it should
+    /// be `accepts`.
+    #[must_use]
+    pub fn conflict(&self, name: &str, accepts: &str) -> OptionError {
+        let found = match self.value(name) {
+            Some(Value::Table(path, _)) => format!("{path:?}"),
+            Some(found) => found.to_string(),
+            None => "nothing".to_owned(),
+        };
+        let (option, accepts) = (name.to_owned(), accepts.to_owned());
+        OptionError::Refused { kind: self.kind, option, found, accepts }
     }
 
     /// The option `seed`, if it is set.

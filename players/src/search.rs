@@ -24,6 +24,7 @@ mod last_level;
 mod matrix;
 mod max_n;
 mod move_order;
+mod next_move;
 #[cfg(test)]
 mod properties;
 mod quiescence;
@@ -47,6 +48,7 @@ use games::{
 };
 use rustc_hash::FxHashMap;
 
+use crate::counted::counted;
 use crate::{Deliberation, Stop, ValueBound};
 use chance::{ChanceCuts, Probing};
 use evaluation::{CutOff, EvaluationFunction, EvaluationMemory};
@@ -102,6 +104,8 @@ pub(crate) struct Settings {
     pub(crate) killer_moves: bool,
     /// Try moves in the order of their cut-offs anywhere in the tree.
     pub(crate) history: bool,
+    /// Moves of a role to try in a state, the first in that order; 0 for all.
+    pub(crate) width: usize,
     /// Levels to look beyond the depth limit while states are not quiet; 0 for none.
     pub(crate) quiescence: u32,
     /// A state where all roles have a single move does not count against the depth limit.
@@ -123,6 +127,7 @@ impl Settings {
         remembered: 0,
         killer_moves: false,
         history: false,
+        width: 0,
         quiescence: 0,
         extends_forced: false,
         allocates_time: false,
@@ -225,6 +230,8 @@ pub(crate) struct Search<'a> {
     root_strategy: Option<Vec<f64>>,
     /// Estimates used so far.
     n_estimates: u64,
+    /// Moves that were not tried because the search is narrowed.
+    n_left_out: u64,
     /// Records the tree, if it is to be shown.
     recorder: Option<Box<Recorder>>,
     #[cfg(test)]
@@ -272,6 +279,7 @@ impl<'a> Search<'a> {
             root_values: Vec::new(),
             root_strategy: None,
             n_estimates: 0,
+            n_left_out: 0,
             recorder: None,
             #[cfg(test)]
             leaf_log: Vec::new(),
@@ -308,6 +316,10 @@ impl<'a> Search<'a> {
         let mut deliberation = Deliberation { tree, ..self.stopwatch.deliberation.clone() };
         if self.memory.table.has_given_up() {
             deliberation.notes.push(settings::full_table(self.settings.remembered));
+        }
+        if self.n_left_out > 0 {
+            let moves = counted(self.n_left_out, "move");
+            deliberation.notes.push(format!("{moves} not tried (option `width`)"));
         }
         deliberation
     }
@@ -611,7 +623,8 @@ impl<'a> Search<'a> {
         }
         let mut best = Value { score: f64::NEG_INFINITY, proven: true };
         let mut floor = alpha;
-        for rank in 0..n_moves {
+        let n_tried = self.n_tried(level, n_moves);
+        for rank in 0..n_tried {
             let index = self.my_choice(level, rank, hint.map(|(index, _)| index));
             let reply_hint = hint.and_then(|(best, reply)| (best == index).then_some(reply));
             self.frames[level].pick(self.roles.index(), index);
@@ -648,86 +661,8 @@ impl<'a> Search<'a> {
                 floor = floor.max(best.score);
             }
         }
+        best.proven &= n_tried == n_moves;
         Ok(best)
-    }
-
-    /// The index of my move to try at `rank`. The root keeps the given order, so that of
-    /// equal moves the first is chosen.
-    fn my_choice(&mut self, level: usize, rank: usize, hint: Option<usize>) -> usize {
-        let me = self.roles.index();
-        let frame = &mut self.frames[level];
-        if level == 0 || frame.legal[me].len() == 1 || !self.move_order.is_used() {
-            return ranked(rank as u64, hint.map(|index| index as u64)) as usize;
-        }
-        match hint {
-            Some(index) if rank == 0 => index,
-            _ => {
-                if rank == usize::from(hint.is_some()) {
-                    self.move_order.order(level, me, &frame.legal[me], hint, &mut frame.order);
-                }
-                frame.order.index(rank)
-            }
-        }
-    }
-
-    /// The index of the joint reply to try at `rank`; `replier` is the only other role that
-    /// has a choice.
-    fn reply_choice(
-        &mut self,
-        level: usize,
-        rank: u64,
-        hint: Option<u64>,
-        replier: Option<usize>,
-    ) -> u64 {
-        let Some(replier) = replier else { return ranked(rank, hint) };
-        match hint {
-            Some(index) if rank == 0 => index,
-            _ => {
-                if rank == u64::from(hint.is_some()) {
-                    let Frame { legal, reply_order, .. } = &mut self.frames[level];
-                    let first = hint.map(|index| index as usize);
-                    self.move_order.order(level, replier, &legal[replier], first, reply_order);
-                }
-                self.frames[level].reply_order.index(rank as usize) as u64
-            }
-        }
-    }
-
-    /// The only role of the others that has a choice, if its moves are to be ordered. The
-    /// index of a joint reply is then that of its move.
-    fn replier(&self, level: usize) -> Option<usize> {
-        if !self.move_order.is_used() {
-            return None;
-        }
-        let legal = &self.frames[level].legal;
-        let mut choosing = self.roles.others.iter().filter(|&&role| legal[role].len() > 1);
-        choosing.next().filter(|_| choosing.next().is_none()).copied()
-    }
-
-    /// Notes that the move of `role` in the frame of `level` cut off its siblings. Callers
-    /// leave out estimates that are just as good as the bound: where nothing is known of a
-    /// state, all estimates are equal, and any move would have cut off.
-    fn note_cut(&mut self, level: usize, role: usize) {
-        if self.move_order.is_used() {
-            let (id, depth_left) = (self.frames[level].joint[role], self.depth_left(level));
-            self.move_order.cut_off(level, role, id, depth_left);
-        }
-    }
-
-    /// The move to try first: at the root, the best of the last iteration; below, the one
-    /// in the table. Only while deepening, so that a single search keeps the given order.
-    fn hint(&self, level: usize, entry: Option<Entry>) -> Option<(usize, u64)> {
-        if !self.settings.deepening {
-            return None;
-        }
-        let remembered = entry.and_then(|entry| Some((entry.best?, entry.best_reply)));
-        match self.root_hint {
-            Some(index) if level == 0 => {
-                let reply = remembered.filter(|(best, _)| *best == index).map_or(0, |hint| hint.1);
-                Some((index, reply))
-            }
-            _ => remembered,
-        }
     }
 
     /// The layer of the others' joint replies to my move in the frame.
@@ -747,7 +682,12 @@ impl<'a> Search<'a> {
         let mut chosen: Option<Value> = None;
         let mut proven = true;
         let replier = self.replier(level);
-        for rank in 0..n_replies {
+        // Joint replies are as many as the moves of the only role that has a choice.
+        let n_tried = match replier {
+            Some(_) => self.n_tried(level, n_replies as usize) as u64,
+            None => n_replies,
+        };
+        for rank in 0..n_tried {
             let index = self.reply_choice(level, rank, hint, replier);
             self.roles.set_reply(&mut self.frames[level], index);
             let value = self.mean(level, floor, ceiling)?;
@@ -777,7 +717,7 @@ impl<'a> Search<'a> {
             }
         }
         let score = chosen.expect("an inner state has a joint reply").score;
-        Ok(Value { score, proven })
+        Ok(Value { score, proven: proven && n_tried == n_replies })
     }
 
     /// The same where the others have no choice.
@@ -868,16 +808,6 @@ fn bound(score: f64, alpha: f64, beta: f64) -> ValueBound {
         ValueBound::AtLeast
     } else {
         ValueBound::Exact
-    }
-}
-
-/// The index to try at `rank` if `first` comes before all others.
-fn ranked(rank: u64, first: Option<u64>) -> u64 {
-    match first {
-        None => rank,
-        Some(first) if rank == 0 => first,
-        Some(first) if rank <= first => rank - 1,
-        Some(_) => rank,
     }
 }
 

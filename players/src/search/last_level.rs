@@ -2,7 +2,8 @@
 //! to. Where only one role has a choice, its best move is found without recursion. Everything is
 //! counted, tried in the same order and cut off as in the recursion.
 
-use super::{Frame, Halt, Opponents, Search, Value, ranked};
+use super::next_move::ranked;
+use super::{Frame, Halt, Opponents, Search, Value};
 
 impl Search<'_> {
     /// The only role that has a choice in the frame of `level`, if all outcomes are known there.

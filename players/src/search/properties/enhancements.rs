@@ -61,6 +61,22 @@ proptest! {
         }
     }
 
+    /// A narrowed search says that a value is proven only if it is that of all moves, and a width
+    /// that leaves nothing out changes nothing.
+    #[test]
+    fn a_narrowed_search_proves_nothing_that_is_not_so(graph in deterministic(), width in 1usize..4) {
+        let exact = value(&graph, 0, f64::min);
+        for remembered in [0, 1000] {
+            // Deeper than the graphs are.
+            let whole = Settings { depth: 12, remembered, ..ORDERED };
+            let narrowed = run(&graph, Settings { width, ..whole.clone() });
+            prop_assert!(!narrowed.proven || narrowed.value == exact);
+            let (all, wide) = (run(&graph, whole.clone()), run(&graph, Settings { width: 100, ..whole }));
+            prop_assert_eq!((all.value, all.action), (wide.value, wide.action));
+            prop_assert_eq!(all.deliberation, wide.deliberation);
+        }
+    }
+
     /// The bounds of Star2 change neither value nor move.
     #[test]
     fn probes_at_chance_change_neither_value_nor_move(graph in with_chance()) {
@@ -154,6 +170,26 @@ fn shipped_games_keep_their_values() {
                 }
             }
         }
+    }
+}
+
+/// A narrowed search to the same depth enters fewer states, says how many moves it left out, and
+/// still looks at all moves of the root and at all ends of the match that it meets.
+#[test]
+fn a_narrowed_search_leaves_moves_out() {
+    let evaluation = EvaluationFunction::GoalProximity;
+    for (game, depth) in [("hex_5x5", 5), ("othello_6x6", 6), ("breakthrough_6x6", 5)] {
+        let mut machine = shipped(game);
+        let evaluation = evaluation.clone();
+        let whole = Settings { depth, evaluation, remembered: 1_000_000, ..ORDERED };
+        let (_, all) = search(machine.as_mut(), whole.clone(), &Stop::never());
+        let (_, few) = search(machine.as_mut(), Settings { width: 3, ..whole }, &Stop::never());
+        assert!(2 * few.nodes < all.nodes, "{game}: {} of {}", few.nodes, all.nodes);
+        assert_eq!(few.candidates.len(), all.candidates.len(), "{game}");
+        assert!(all.notes.is_empty(), "{:?}", all.notes);
+        let [note] = &few.notes[..] else { panic!("{:?}", few.notes) };
+        assert!(note.ends_with("moves not tried (option `width`)"), "{note}");
+        assert!(few.completed && !few.proven);
     }
 }
 
