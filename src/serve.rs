@@ -18,6 +18,7 @@ mod follow;
 mod http;
 mod joint_moves;
 mod memory;
+mod message_log;
 mod service;
 mod track;
 mod waiting;
@@ -56,6 +57,8 @@ pub struct ServeSettings {
     pub memory_bytes: u64,
     /// Maximum number of connections at once; at least 1.
     pub max_connections: usize,
+    /// Print each message and its reply to standard error.
+    pub prints_messages: bool,
 }
 
 impl ServeSettings {
@@ -69,6 +72,7 @@ impl ServeSettings {
             port: 0,
             memory_bytes: DEFAULT_MEMORY_BYTES,
             max_connections: DEFAULT_CONNECTIONS,
+            prints_messages: false,
         }
     }
 }

@@ -24,6 +24,8 @@ Examples:
   gamemaster serve --player minimax:depth=4 --port 9200
   gamemaster serve --player random --host 0.0.0.0 --port 0
       listen on all addresses, on any free port
+  gamemaster serve --player sequential_planner --verbose
+      print START, PLAY, STOP and ABORT, with the replies
 
 Play against it from another terminal:
   gamemaster play tic_tac_toe http://127.0.0.1:9147 random
@@ -68,6 +70,9 @@ pub struct Arguments {
         value_parser = whole::<u64>(1..=65_536)
     )]
     max_connections: u64,
+    /// Print each message and its reply to standard error
+    #[arg(short, long)]
+    verbose: bool,
 }
 
 /// The default of `--memory`, as typed.
@@ -94,6 +99,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         port,
         memory_bytes: arguments.memory,
         max_connections: usize::try_from(arguments.max_connections).unwrap_or(usize::MAX),
+        prints_messages: arguments.verbose,
         ..ServeSettings::local(kind, options)
     };
     let server = Server::start(settings).map_err(|error| match error {

@@ -11,6 +11,7 @@ use hyper::{Method, Request, Response, StatusCode, Version};
 use tokio::time::timeout;
 
 use super::memory::MAX_REQUEST_BYTES;
+use super::message_log::Received;
 use super::service::{Heard, Service};
 use crate::protocol::Message;
 
@@ -54,6 +55,10 @@ pub(super) async fn answer(
     let n_bytes = text.len();
     let parsed = parse(service, text).await;
     heard.store(true, Ordering::Relaxed);
+    let received = service.prints_messages().then(|| {
+        let message = parsed.as_ref().map(|heard| &heard.message);
+        Received::new(message, arrived)
+    });
     let reply = match parsed {
         Some(Heard { message: Message::Play { .. } | Message::Stop { .. }, .. })
             if n_bytes > MAX_NEWS_BYTES =>
@@ -64,6 +69,9 @@ pub(super) async fn answer(
         // What Lisp players say to what they do not understand.
         None => "what".to_owned(),
     };
+    if let Some(received) = received {
+        received.print_with(&reply);
+    }
     respond(StatusCode::OK, reply)
 }
 

@@ -112,6 +112,11 @@ impl Service {
         }
     }
 
+    /// Whether messages and replies are printed.
+    pub(super) fn prints_messages(&self) -> bool {
+        self.settings.prints_messages
+    }
+
     /// Waits until no other large message is in memory.
     pub(super) async fn large_message(&self) -> OwnedSemaphorePermit {
         let large = Arc::clone(&self.large);
