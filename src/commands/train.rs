@@ -47,9 +47,9 @@ hold, how far pieces have advanced, mobility) and plays the game against
 itself. TD(lambda) fits a weight of each feature for each role. Afterwards a
 player with the evaluation plays the same player with its default evaluation
 from openings of four random steps, and the difference of their mean rewards
-is printed with a 95 % interval. The calibration is printed, too, from the same
-matches: what the player with the evaluation expected of its moves, and the
-mean reward that followed. Against a weaker player, rewards are higher.
+is printed with a 95 % interval. Then the player with the evaluation plays
+against itself from the same openings, for the calibration: what it expected of
+its moves, and the mean reward that followed.
 
 With --matches, the same seed gives the same file, byte for byte.
 
@@ -141,9 +141,12 @@ struct Report<'a> {
     #[serde(flatten)]
     training: &'a Training,
     strength: Option<&'a Strength>,
-    /// What the trained player expected of its moves in the comparison, and what it got.
+    /// What the trained player expected of its moves in matches against itself, and what it got.
     calibration: Vec<CalibrationBin>,
+    /// The folder of the matches against the untrained player.
     run: Option<String>,
+    /// The folder of the matches against itself.
+    self_play_run: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -178,19 +181,24 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         training: Training::new(&settings, trainer.n_matches(), trainer.n_states()),
         strength: None,
     };
-    let (mut run, mut calibration) = (None, Vec::new());
+    let (mut run, mut self_play_run, mut calibration) = (None, None, Vec::new());
     // Before the comparison, whose player reads it. Later errors are reported after the results are
     // printed.
     let (path, mut failure) = write_or_elsewhere(path, &trained)?;
     if failure.is_none() && arguments.openings > 0 && !cancel.is_cancelled() {
-        match compare(arguments, &game, &player, &path, &cancel) {
+        let contestants = Contestants::new(arguments, &game, &player, &path);
+        match contestants.compare(&cancel) {
             Ok(Some((strength, folder))) => {
                 trained.strength = Some(strength);
                 run = Some(folder.display().to_string());
                 let written = evaluation_file::write(&path, &trained);
                 failure = written.map_err(Failure::unwritable).err();
-                match calibrated(&folder) {
-                    Ok(bins) => calibration = bins,
+                match contestants.calibrate(&cancel) {
+                    Ok(Some((bins, folder))) => {
+                        calibration = bins;
+                        self_play_run = Some(folder.display().to_string());
+                    }
+                    Ok(None) => {}
                     Err(error) => failure = failure.or(Some(error)),
                 }
             }
@@ -204,6 +212,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         pieces,
         calibration,
         run,
+        self_play_run,
         seconds,
         tried_features: trainer.n_features(),
         ..report(&trained, &path)
@@ -212,12 +221,17 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     if let Some(failure) = failure {
         return Err(failure);
     }
-    if cancel.is_cancelled() && trained.strength.is_none() {
+    if cancel.is_cancelled() {
+        let missing = if trained.strength.is_none() {
+            "strength and calibration are"
+        } else {
+            "calibration is"
+        };
         let path = path.display();
         let mut stderr = std::io::stderr();
         writeln!(
             stderr,
-            "Interrupted: {path} has what was learned until then; its strength is not measured."
+            "Interrupted: {path} has what was learned until then; its {missing} not measured."
         )?;
     }
     Ok(if cancel.is_cancelled() { exit_code::INTERRUPTED } else { exit_code::OK })
@@ -316,65 +330,99 @@ fn train(
     Ok(trainer)
 }
 
-/// Plays the player with the evaluation against itself without one, into the folder of a
-/// run; `None` if it was interrupted.
-fn compare(
-    arguments: &Arguments,
-    game: &Arc<Game>,
-    player: &Contestant,
-    path: &Path,
-    cancel: &Cancel,
-) -> Result<Option<(Strength, PathBuf)>, Failure> {
-    let separator = if player.options.is_empty() { ":" } else { "," };
-    let learned = toml::Value::String(format!("learned:{}", path.display()));
-    let trained = format!("{}{separator}{EVALUATION}={learned}", arguments.player);
-    let mut players = vec![read_as(&trained, TRAINED)?, read_as(&arguments.player, "untrained")?];
-    let n_seats = game.role_ids().filter(|&role| Some(role) != game.random()).count();
-    for copy in 2..n_seats {
-        players.push(read_as(&arguments.player, &format!("untrained-{copy}"))?);
+/// The player with and without the evaluation, and what they play.
+struct Contestants<'a> {
+    arguments: &'a Arguments,
+    game: &'a Arc<Game>,
+    /// The player with the evaluation, as it is typed.
+    trained: String,
+}
+
+impl<'a> Contestants<'a> {
+    /// The evaluation is at `path`.
+    fn new(
+        arguments: &'a Arguments,
+        game: &'a Arc<Game>,
+        player: &Contestant,
+        path: &Path,
+    ) -> Self {
+        let separator = if player.options.is_empty() { ":" } else { "," };
+        let learned = toml::Value::String(format!("learned:{}", path.display()));
+        let trained = format!("{}{separator}{EVALUATION}={learned}", arguments.player);
+        Self { arguments, game, trained }
     }
-    let contest = Contest {
-        game: Arc::clone(game),
-        reading: arguments.reading,
-        players,
-        nodes: arguments.nodes,
-        openings: arguments.openings,
-        seed: arguments.seed,
-        name: format!("train-{}", plain(game.name())),
-        cancel: cancel.clone(),
-    };
-    let mut watcher = Watcher { progress: ProgressLine::new(), n_matches: 0, cancel };
-    let played = contest.play(&mut watcher);
-    watcher.progress.clear();
-    if cancel.is_cancelled() {
-        return Ok(None);
+
+    /// The strength of the player with the evaluation beside that without, and the folder of
+    /// their matches; `None` if it was interrupted.
+    fn compare(&self, cancel: &Cancel) -> Result<Option<(Strength, PathBuf)>, Failure> {
+        let Some(result) = self.play(&self.arguments.player, "untrained", "", cancel)? else {
+            return Ok(None);
+        };
+        let ContestResult { mean, others, difference, interval, level, matches, openings, folder } =
+            result;
+        let points = |points: f64| (points * 1e4).round() / 1e4;
+        let strength = Strength {
+            player: self.arguments.player.clone(),
+            nodes: self.arguments.nodes,
+            openings,
+            matches,
+            trained: points(mean),
+            untrained: points(others),
+            difference: points(difference),
+            interval: interval.map(|interval| interval.map(points)),
+            level,
+        };
+        Ok(Some((strength, folder)))
     }
-    let ContestResult { mean, others, difference, interval, level, matches, openings, folder } =
-        played.map_err(Failure::experiment)?;
-    let points = |points: f64| (points * 1e4).round() / 1e4;
-    let strength = Strength {
-        player: arguments.player.clone(),
-        nodes: arguments.nodes,
-        openings,
-        matches,
-        trained: points(mean),
-        untrained: points(others),
-        difference: points(difference),
-        interval: interval.map(|interval| interval.map(points)),
-        level,
-    };
-    Ok(Some((strength, folder)))
+
+    /// What the player with the evaluation expects of its moves against itself, and the folder of
+    /// the matches; `None` if it was interrupted.
+    fn calibrate(
+        &self,
+        cancel: &Cancel,
+    ) -> Result<Option<(Vec<CalibrationBin>, PathBuf)>, Failure> {
+        let played = self.play(&self.trained, "the-same", "-against-itself", cancel)?;
+        let Some(ContestResult { folder, .. }) = played else { return Ok(None) };
+        let bins = calibration(&folder.join(JOURNAL))
+            .map_err(|error| Failure { code: exit_code::INTERNAL, error: error.into() })?;
+        // Its copies make the same moves in the same places.
+        Ok(Some((bins.into_iter().filter(|bin| bin.player == TRAINED).collect(), folder)))
+    }
+
+    /// Plays the player with the evaluation against as many copies of `opponent` as the game
+    /// needs; `None` if it was interrupted.
+    fn play(
+        &self,
+        opponent: &str,
+        id: &str,
+        suffix: &str,
+        cancel: &Cancel,
+    ) -> Result<Option<ContestResult>, Failure> {
+        let Self { arguments, game, trained } = self;
+        let mut players = vec![read_as(trained, TRAINED)?, read_as(opponent, id)?];
+        let n_seats = game.role_ids().filter(|&role| Some(role) != game.random()).count();
+        for copy in 2..n_seats {
+            players.push(read_as(opponent, &format!("{id}-{copy}"))?);
+        }
+        let contest = Contest {
+            game: Arc::clone(game),
+            reading: arguments.reading,
+            players,
+            nodes: arguments.nodes,
+            openings: arguments.openings,
+            seed: arguments.seed,
+            name: format!("train-{}{suffix}", plain(game.name())),
+            cancel: cancel.clone(),
+        };
+        let mut watcher = Watcher { progress: ProgressLine::new(), n_matches: 0, cancel };
+        let played = contest.play(&mut watcher);
+        watcher.progress.clear();
+        if cancel.is_cancelled() { Ok(None) } else { played.map(Some).map_err(Failure::experiment) }
+    }
 }
 
 /// The name of the player with the evaluation.
 const TRAINED: &str = "trained";
-
-/// What the player with the evaluation expected of its moves.
-fn calibrated(run: &Path) -> Result<Vec<CalibrationBin>, Failure> {
-    let bins = calibration(&run.join(JOURNAL))
-        .map_err(|error| Failure { code: exit_code::INTERNAL, error: error.into() })?;
-    Ok(bins.into_iter().filter(|bin| bin.player == TRAINED).collect())
-}
 
 fn read_as(player: &str, id: &str) -> Result<Contestant, Failure> {
     spec::read_player_as(player, Some(id)).map_err(Failure::usage)
@@ -435,6 +483,7 @@ fn report<'a>(trained: &'a TrainedEvaluation, path: &Path) -> Report<'a> {
         strength: strength.as_ref(),
         calibration: Vec::new(),
         run: None,
+        self_play_run: None,
     }
 }
 
@@ -481,7 +530,7 @@ fn print(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
         "               trained {trained:.1}, untrained {untrained:.1}: {difference:+.1} points, {interval}"
     )?;
     if !report.calibration.is_empty() {
-        writeln!(out, "  calibration  against the untrained player, so rewards may be higher")?;
+        writeln!(out, "  calibration  in matches of the trained player against itself")?;
     }
     for bin in &report.calibration {
         let CalibrationBin { low, high, expected, reward, interval, decisions, .. } = bin;
@@ -495,8 +544,10 @@ fn print(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
              {decisions}"
         )?;
     }
-    if let Some(run) = &report.run {
-        writeln!(out, "  matches      {run}")?;
+    for (label, run) in [("matches", &report.run), ("self-play", &report.self_play_run)] {
+        if let Some(run) = run {
+            writeln!(out, "  {label:<12} {run}")?;
+        }
     }
     Ok(())
 }

@@ -59,4 +59,17 @@ fn training_is_followed_by_a_calibration() {
     assert!(!bins.is_empty() && bins.iter().all(|bin| bin["player"] == "trained"), "{json}");
     let decisions: u64 = bins.iter().map(|bin| bin["decisions"].as_u64().unwrap()).sum();
     assert!(decisions > 12, "{json}");
+
+    // They are those of the matches in which the player plays against itself.
+    let run = trained["self_play_run"].as_str().unwrap();
+    assert_ne!(Some(run), trained["run"].as_str());
+    let json = workspace.run(&["report", run, "--json"]).code(0).stdout();
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let means: Vec<(&str, f64)> = report["players"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["player"].as_str().unwrap(), it["mean"].as_f64().unwrap()))
+        .collect();
+    assert_eq!(means, [("the-same", 50.0), ("trained", 50.0)]);
 }
