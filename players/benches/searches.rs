@@ -243,14 +243,13 @@ fn time_to_depth(name: &str, deepest: i64, enough: f64) {
     }
 }
 
-/// Seconds of CPU time of the searches to one depth, at least: many ticks of the clock.
+/// Seconds of CPU time of the searches to one depth, at least.
 const ENOUGH: f64 = 0.5;
 
-/// CPU time of this thread, which others on the machine do not lengthen much. While it runs, the
-/// kernel counts it in ticks of some milliseconds.
+/// CPU time of this thread, which others on the machine do not lengthen much.
 fn cpu_seconds() -> f64 {
-    let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-    statistics.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
 fn read(name: &str) -> Game {
