@@ -33,7 +33,6 @@ use self::lock_step::LockStep;
 use self::shared::{NONE, Shared};
 use crate::children::{Children, ExpansionRange, Wanted};
 use crate::cursor::Cursor;
-use crate::joint_moves::n_joint_moves;
 use crate::network::{Evaluator, Network};
 use crate::playouts::{PlayoutEnds, PlayoutLine, PlayoutPlan, PlayoutSums};
 use crate::single_pass::RoleInputs;
@@ -194,15 +193,13 @@ impl NetworkMachine {
         true
     }
 
-    /// Loads a state and moves of all roles where successors are computed; `false` if the network
+    /// Loads a state and all its legal moves where successors are computed; `false` if the network
     /// does not cover them or they are too many.
-    fn load_role_moves(&mut self, state: &State, moves: &[Vec<MoveId>]) -> bool {
+    fn load_successors(&mut self, state: &State) -> bool {
         self.keep_up();
         let most = self.backend.successor_range().map_or(0, |range| range.most);
         let Self { shared, backend, evaluator, role_inputs, .. } = self;
-        assert_eq!(moves.len(), shared.ids.len(), "moves of each role");
-        let n = n_joint_moves(moves);
-        if state.words.len() != shared.network.n_state_words() || n == 0 || n > most {
+        if state.words.len() != shared.network.n_state_words() {
             return false;
         }
         let expander = evaluator.successor_expander(backend, &state.words);
@@ -211,23 +208,11 @@ impl NetworkMachine {
             return false;
         }
         role_inputs.clear();
-        let mut first = shared.network.n_facts();
-        for (role, (moves, inputs)) in moves.iter().zip(&shared.inputs).enumerate() {
-            let legal = expander.legal(role);
-            let mut all_legal = true;
-            role_inputs.push_role(moves.iter().map(|id| {
-                let input = inputs.get(id.0 as usize).copied().unwrap_or(NONE);
-                let bit = (input as usize).wrapping_sub(first);
-                let word = legal.get(bit / WORD).copied().unwrap_or(0);
-                all_legal &= word >> (bit % WORD) & 1 == 1;
-                input
-            }));
-            if !all_legal {
-                return false;
-            }
-            first += shared.ids[role].len();
+        for (role, &first) in shared.first_inputs.iter().enumerate() {
+            role_inputs.push_role(first, expander.legal(role));
         }
-        true
+        let n = role_inputs.n_joint_moves();
+        n > 0 && n <= most
     }
 
     /// What plays side by side from these states; `None` if nothing does.
@@ -470,11 +455,10 @@ impl StateMachine for NetworkMachine {
     fn successors(
         &mut self,
         state: &State,
-        moves: &[Vec<MoveId>],
         successors: &mut Successors,
     ) -> Result<(), ReasoningError> {
-        if !self.load_role_moves(state, moves) {
-            return successors_one_by_one(self, state, moves, successors);
+        if !self.load_successors(state) {
+            return successors_one_by_one(self, state, successors);
         }
         let key = self.key(state);
         let Self { shared, backend, evaluator, role_inputs, .. } = self;
@@ -486,12 +470,11 @@ impl StateMachine for NetworkMachine {
     fn outcomes(
         &mut self,
         state: &State,
-        moves: &[Vec<MoveId>],
         role: RoleId,
         outcomes: &mut Vec<ChildOutcome>,
     ) -> Result<(), ReasoningError> {
-        if !self.load_role_moves(state, moves) {
-            return outcomes_one_by_one(self, state, moves, role, outcomes);
+        if !self.load_successors(state) {
+            return outcomes_one_by_one(self, state, role, outcomes);
         }
         let Self { backend, evaluator, role_inputs, .. } = self;
         let expander = evaluator.successor_expander(backend, &state.words);

@@ -227,23 +227,19 @@ pub trait StateMachine: Send {
         None
     }
 
-    /// Puts the states that follow from `state` under all joint moves of some `moves` of each
-    /// role into `successors`, in role order, the last role's moves changing fastest. The
-    /// answers are those of [`next_state`](StateMachine::next_state) and
-    /// [`key`](StateMachine::key).
+    /// Puts the states that follow from `state` by all joint moves of legal moves into
+    /// `successors`, in role order, the last role's moves changing fastest, and those of a role as
+    /// [`legal_moves`](StateMachine::legal_moves) lists them. The answers are those of
+    /// [`next_state`](StateMachine::next_state) and [`key`](StateMachine::key).
     ///
     /// # Errors
     /// As those of the questions about one state.
-    ///
-    /// # Panics
-    /// If `moves` has not one list for each role.
     fn successors(
         &mut self,
         state: &State,
-        moves: &[Vec<MoveId>],
         successors: &mut Successors,
     ) -> Result<(), ReasoningError> {
-        successors_one_by_one(self, state, moves, successors)
+        successors_one_by_one(self, state, successors)
     }
 
     /// Puts what the same states are worth to `role` into `outcomes` (cleared first), in the
@@ -252,17 +248,13 @@ pub trait StateMachine: Send {
     ///
     /// # Errors
     /// As those of the questions about one state.
-    ///
-    /// # Panics
-    /// If `moves` has not one list for each role.
     fn outcomes(
         &mut self,
         state: &State,
-        moves: &[Vec<MoveId>],
         role: RoleId,
         outcomes: &mut Vec<ChildOutcome>,
     ) -> Result<(), ReasoningError> {
-        outcomes_one_by_one(self, state, moves, role, outcomes)
+        outcomes_one_by_one(self, state, role, outcomes)
     }
 
     /// Plays from each of `starts` to the end, each role's move chosen uniformly among
@@ -425,16 +417,23 @@ pub(crate) fn expand_one_by_one<M: StateMachine + ?Sized>(
     Ok(())
 }
 
-/// Visits all joint moves, the last role's moves changing fastest.
-fn for_each_joint_move<E>(
-    moves: &[Vec<MoveId>],
-    mut visit: impl FnMut(&[MoveId]) -> Result<(), E>,
-) -> Result<(), E> {
+/// Visits all joint moves of legal moves, the last role's moves changing fastest.
+fn for_each_joint_move<M: StateMachine + ?Sized>(
+    machine: &mut M,
+    state: &State,
+    mut visit: impl FnMut(&mut M, &[MoveId]) -> Result<(), ReasoningError>,
+) -> Result<(), ReasoningError> {
+    let mut moves = Vec::new();
+    for role in machine.game().role_ids() {
+        let mut legal = Vec::new();
+        machine.legal_moves(state, role, &mut legal)?;
+        moves.push(legal);
+    }
     let mut joint_move = Vec::with_capacity(moves.len());
-    for number in 0..n_joint_moves(moves) {
+    for number in 0..n_joint_moves(&moves) {
         joint_move.clear();
-        push_joint_move(moves, number as u64, &mut joint_move);
-        visit(&joint_move)?;
+        push_joint_move(&moves, number as u64, &mut joint_move);
+        visit(machine, &joint_move)?;
     }
     Ok(())
 }
@@ -443,12 +442,11 @@ fn for_each_joint_move<E>(
 pub(crate) fn successors_one_by_one<M: StateMachine + ?Sized>(
     machine: &mut M,
     state: &State,
-    moves: &[Vec<MoveId>],
     successors: &mut Successors,
 ) -> Result<(), ReasoningError> {
     successors.clear();
     let mut next = State::default();
-    for_each_joint_move(moves, |joint_move| {
+    for_each_joint_move(machine, state, |machine, joint_move| {
         machine.next_state(state, joint_move, &mut next)?;
         let key = machine.key(&next);
         successors.push(&next, key);
@@ -460,13 +458,12 @@ pub(crate) fn successors_one_by_one<M: StateMachine + ?Sized>(
 pub(crate) fn outcomes_one_by_one<M: StateMachine + ?Sized>(
     machine: &mut M,
     state: &State,
-    moves: &[Vec<MoveId>],
     role: RoleId,
     outcomes: &mut Vec<ChildOutcome>,
 ) -> Result<(), ReasoningError> {
     outcomes.clear();
     let mut next = State::default();
-    for_each_joint_move(moves, |joint_move| {
+    for_each_joint_move(machine, state, |machine, joint_move| {
         machine.next_state(state, joint_move, &mut next)?;
         let is_terminal = machine.is_terminal(&next)?;
         outcomes.push(ChildOutcome::new(is_terminal, &machine.goal(&next, role)?));

@@ -289,6 +289,8 @@ impl<'a> Search<'a> {
     /// The same search, trying the moves of `order` before all others.
     pub(crate) fn trying_first(mut self, order: &[Expression]) -> Self {
         self.ranks = ranks(self.machine, order);
+        // Outcomes and successors come in the machine's order.
+        self.reads_outcomes &= self.ranks.is_empty();
         self
     }
 
@@ -499,7 +501,7 @@ impl<'a> Search<'a> {
         let is_last = frame.counted + usize::from(!frame.is_extended) >= self.limit;
         let n_entered = self.stopwatch.deliberation.nodes;
         let visit_rate = &mut self.visit_rate;
-        if !is_last && !looks_further {
+        if !is_last && !looks_further && ranks.is_empty() {
             frame.plan_successors(self.machine, visit_rate, n_entered);
             if !self.expects_cut(level, entry) {
                 self.compute_successors(level)?;

@@ -65,10 +65,13 @@ impl RoleInputs {
         self.ends.clear();
     }
 
-    /// Adds the moves of the next role.
+    /// Adds the moves of the next role, given as bits; `first` is the input of the first one.
     #[inline]
-    pub(crate) fn push_role(&mut self, inputs: impl ExactSizeIterator<Item = u32>) {
-        self.inputs.extend(inputs);
+    pub(crate) fn push_role(&mut self, first: u32, moves: &[u64]) {
+        for (at, &word) in moves.iter().enumerate() {
+            let first = first + (at * WORD) as u32;
+            each_lane(word, |bit| self.inputs.push(first + bit as u32));
+        }
         self.ends.push(self.inputs.len());
     }
 
@@ -249,7 +252,7 @@ impl<B: Block + std::fmt::Debug> Expander for SinglePass<B> {
     }
 }
 
-/// Visits the lanes of a word.
+/// Visits the bits of a word that are set, such as lanes.
 #[inline(always)]
 fn each_lane(mut lanes: u64, mut visit: impl FnMut(usize)) {
     while lanes != 0 {

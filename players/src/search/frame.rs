@@ -304,7 +304,7 @@ impl Frame {
         machine: &mut dyn StateMachine,
     ) -> Result<(), ReasoningError> {
         if matches!(self.expanded, Expanded::Later | Expanded::AfterFirst) {
-            machine.successors(&self.state, &self.legal, &mut self.successors)?;
+            machine.successors(&self.state, &mut self.successors)?;
             self.expanded = Expanded::Successors;
         }
         Ok(())
@@ -337,7 +337,7 @@ impl Frame {
         n_entered: u64,
     ) -> Result<(), ReasoningError> {
         if self.pays(machine.successor_range(), visit_rate, n_entered).is_some() {
-            machine.outcomes(&self.state, &self.legal, role, &mut self.outcomes)?;
+            machine.outcomes(&self.state, role, &mut self.outcomes)?;
             self.expanded = Expanded::Outcomes;
         }
         Ok(())

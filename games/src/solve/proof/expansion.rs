@@ -51,8 +51,8 @@ impl Expander {
         expansion: &mut Expansion,
     ) -> Result<(), ProofError> {
         let Self { machine, legal, outcomes, opposition, .. } = self;
-        for (role, legal) in (0..).map(RoleId).zip(legal.iter_mut()) {
-            machine.legal_moves(state, role, legal)?;
+        machine.all_legal_moves(state, legal, true)?;
+        for (role, legal) in (0..).map(RoleId).zip(legal.iter()) {
             if legal.is_empty() {
                 let role = machine.game().role_name(role).to_owned();
                 return Err(ProofError::NoMove { role });
@@ -62,14 +62,14 @@ impl Expander {
         if !expansion.is_first && legal[0].len() > 1 {
             return Err(ProofError::Simultaneous { state: machine.facts(state) });
         }
-        machine.successors(state, legal, &mut expansion.successors)?;
+        machine.successors(state, &mut expansion.successors)?;
         let [first, second] = outcomes;
-        machine.outcomes(state, legal, RoleId(0), first)?;
+        machine.outcomes(state, RoleId(0), first)?;
         let is_terminal = |outcome: &ChildOutcome| outcome.is_terminal;
         expansion.rewards.clear();
         expansion.rewards.extend(first.iter().map(|it| it.is_terminal.then(|| it.reward())));
         if first.iter().any(is_terminal) {
-            machine.outcomes(state, legal, RoleId(1), second)?;
+            machine.outcomes(state, RoleId(1), second)?;
             for (first, second) in first.iter().zip(second).filter(|(it, _)| it.is_terminal) {
                 opposition.note(first.reward(), second.reward())?;
             }
