@@ -35,7 +35,7 @@ impl EvaluationMethod {
 
 /// Maximum number of two-operand gates of a network whose children are computed by expansion.
 /// Compiling more takes longer than a player may have time for.
-const MAX_EXPANDED: usize = 20_000;
+const MAX_EXPANDED: usize = 60_000;
 
 /// Maximum number of gates of a network whose playouts run in lock step.
 const MAX_LOCK_STEP: usize = 120_000;

@@ -27,8 +27,8 @@ pub(super) struct Expander {
     legal: Vec<Vec<MoveId>>,
     joint_moves: Vec<MoveId>,
     children: Children,
-    /// The children of a slow reasoner, one after the other: states, and rewards at ends.
-    one_by_one: Vec<(State, Option<Vec<u8>>)>,
+    /// Children that were not computed all at once: states, and rewards at ends.
+    in_parts: Vec<(State, Option<Vec<u8>>)>,
     edges: Vec<Edge>,
     rewards: Vec<f32>,
     /// What positions look worth, if there is an evaluation.
@@ -191,37 +191,39 @@ impl Expander {
         }
     }
 
-    /// Computes the children by the joint moves: all at once where the reasoner can, else
-    /// one by one as long as there is time.
+    /// Computes the children by the joint moves: all at once where the reasoner can, else as many
+    /// at once as it can, as long as there is time.
     fn compute_children(
         &mut self,
         machine: &mut dyn StateMachine,
         is_due: &dyn Fn() -> bool,
     ) -> Result<(), ReasoningError> {
-        let Self { state, joint_moves, children, one_by_one, estimator, .. } = self;
+        let Self { state, joint_moves, children, in_parts, estimator, .. } = self;
         let legal = estimator.as_ref().is_some_and(|estimator| estimator.counts_moves);
         let wanted = Wanted { legal, all_goals: false };
-        one_by_one.clear();
+        in_parts.clear();
         let n_roles = machine.game().roles().len();
         let most = machine.expansion_range().map_or(0, |range| range.most);
         if joint_moves.len() <= most * n_roles {
             return machine.expand(state, joint_moves, wanted, children);
         }
-        for joint_move in joint_moves.chunks(n_roles) {
+        for joint_moves in joint_moves.chunks(most.max(1) * n_roles) {
             if is_due() {
                 return Err(ReasoningError::Cancelled);
             }
-            machine.expand(state, joint_move, Wanted::default(), children)?;
-            let goal = |role| worst(children.goal(0, RoleId(role as u8)));
-            let goals = children.is_terminal(0).then(|| (0..n_roles).map(goal).collect());
-            one_by_one.push((children.state(0).clone(), goals));
+            machine.expand(state, joint_moves, Wanted::default(), children)?;
+            for child in 0..joint_moves.len() / n_roles {
+                let goal = |role| worst(children.goal(child, RoleId(role as u8)));
+                let goals = children.is_terminal(child).then(|| (0..n_roles).map(goal).collect());
+                in_parts.push((children.state(child).clone(), goals));
+            }
         }
         Ok(())
     }
 
     /// A child, as computed.
     fn child(&self, index: usize) -> &State {
-        match self.one_by_one.get(index) {
+        match self.in_parts.get(index) {
             Some((state, _)) => state,
             None => self.children.state(index),
         }
@@ -229,7 +231,7 @@ impl Expander {
 
     /// The rewards in a child, if it is terminal.
     fn goals(&self, index: usize, n_roles: usize) -> Option<Vec<u8>> {
-        if let Some((_, goals)) = self.one_by_one.get(index) {
+        if let Some((_, goals)) = self.in_parts.get(index) {
             return goals.clone();
         }
         let goal = |role| worst(self.children.goal(index, RoleId(role as u8)));
@@ -259,9 +261,9 @@ impl Expander {
         child: u32,
         index: usize,
     ) -> Result<(), ReasoningError> {
-        let Self { estimator, children, one_by_one, rewards, legal, .. } = self;
+        let Self { estimator, children, in_parts, rewards, legal, .. } = self;
         let Some(estimator) = estimator else { return Ok(()) };
-        match one_by_one.get(index) {
+        match in_parts.get(index) {
             Some((state, _)) => {
                 let legal = &mut legal[0];
                 estimator.follow(machine, state);
