@@ -144,7 +144,7 @@ impl Server {
             })?;
         let address = listener.local_addr().map_err(ServeError::Start)?;
         let connections = Connections::new(settings.max_connections);
-        let service = Arc::new(Service::new(settings));
+        let service = Arc::new(Service::new(settings).map_err(ServeError::Start)?);
         let (stop, stopped) = oneshot::channel::<()>();
         let thread = thread::Builder::new()
             .name("server".to_owned())

@@ -55,24 +55,23 @@ pub(super) async fn answer(
     let n_bytes = text.len();
     let parsed = parse(service, text).await;
     heard.store(true, Ordering::Relaxed);
-    let received = service.prints_messages().then(|| {
-        let message = parsed.as_ref().map(|heard| &heard.message);
-        Received::new(message, arrived)
-    });
-    let reply = match parsed {
+    let log = service.message_log();
+    let message = parsed.as_ref().map(|heard| &heard.message);
+    let received = log.map(|log| (log, Received::new(message, arrived)));
+    let (status, reply) = match parsed {
         Some(Heard { message: Message::Play { .. } | Message::Stop { .. }, .. })
             if n_bytes > MAX_NEWS_BYTES =>
         {
-            return respond(StatusCode::PAYLOAD_TOO_LARGE, "what".to_owned());
+            (StatusCode::PAYLOAD_TOO_LARGE, "what".to_owned())
         }
-        Some(heard) => service.reply(heard, arrived).await,
+        Some(heard) => (StatusCode::OK, service.reply(heard, arrived).await),
         // What Lisp players say to what they do not understand.
-        None => "what".to_owned(),
+        None => (StatusCode::OK, "what".to_owned()),
     };
-    if let Some(received) = received {
-        received.print_with(&reply);
+    if let Some((log, received)) = received {
+        log.add(&received, &reply);
     }
-    respond(StatusCode::OK, reply)
+    respond(status, reply)
 }
 
 /// The message in a text, if there is one. A large one is parsed on another thread, so that

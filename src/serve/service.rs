@@ -1,5 +1,6 @@
 //! Answers to a Gamemaster, and the match being played.
 
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
@@ -12,6 +13,7 @@ use tokio::time::{timeout, timeout_at};
 use super::ServeSettings;
 use super::follow::{Begin, Follower, Order};
 use super::memory::{MAX_MATCHES, Memory};
+use super::message_log::MessageLog;
 use super::waiting::Waiting;
 use crate::locking::lock;
 use crate::protocol::{Message, News};
@@ -37,6 +39,7 @@ pub(super) struct Heard {
 pub(super) struct Service {
     settings: ServeSettings,
     memory: Memory,
+    message_log: Option<MessageLog>,
     seated: Mutex<Option<Seated>>,
     /// One permit, for the one large message in memory.
     large: Arc<Semaphore>,
@@ -102,19 +105,22 @@ impl Drop for Service {
 }
 
 impl Service {
-    pub(super) fn new(settings: ServeSettings) -> Self {
-        Self {
+    /// # Errors
+    /// If messages are to be printed, and there is no thread for it.
+    pub(super) fn new(settings: ServeSettings) -> io::Result<Self> {
+        Ok(Self {
             memory: Memory::new(settings.memory_bytes),
+            message_log: settings.prints_messages.then(MessageLog::start).transpose()?,
             settings,
             seated: Mutex::new(None),
             large: Arc::new(Semaphore::new(1)),
             threads: Arc::new(Semaphore::new(MAX_MATCHES)),
-        }
+        })
     }
 
-    /// Whether messages and replies are printed.
-    pub(super) fn prints_messages(&self) -> bool {
-        self.settings.prints_messages
+    /// Where messages and replies are printed, if they are.
+    pub(super) fn message_log(&self) -> Option<&MessageLog> {
+        self.message_log.as_ref()
     }
 
     /// Waits until no other large message is in memory.
