@@ -1,9 +1,9 @@
 //! `gamemaster train`: an evaluation of a game's states, learned by self-play.
 
+mod contests;
+
 use std::io::{self, Write};
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
@@ -13,9 +13,9 @@ use players::learning::{TrainError, Trainer, TrainingSettings, WeightedFeature};
 use players::{OptionSpec, Stop};
 use results::calibration::CalibrationBin;
 use results::counted::counted;
-use results::evaluation::calibration;
-use results::files::JOURNAL;
 use serde::Serialize;
+
+use contests::Contests;
 
 use super::number::{nodes, number, whole, whole_from};
 use super::output_files;
@@ -23,15 +23,12 @@ use super::piece_list::PieceList;
 use super::progress_line::ProgressLine;
 use crate::built_in;
 use crate::evaluation_file::{self, Strength, TrainedEvaluation, Training};
-use crate::event::{Event, EventKind};
 use crate::exit_code;
-use crate::experiment::{Contest, ContestResult};
 use crate::failure::{CommandResult, Failure};
 use crate::game_source::{self, Reading};
 use crate::interrupt;
 use crate::manager::PlayerSource;
 use crate::output::json_or_text;
-use crate::runner::Consumer;
 use crate::spec::{self, Contestant};
 
 const EXAMPLES: &str = "\
@@ -57,8 +54,8 @@ Exit codes:
   0    the file is written
   2    invalid arguments, or a game with hidden information
   3    an invalid rulesheet
-  130  interrupted; the evaluation learned so far is written; its strength is
-       missing if the comparison was not finished";
+  130  interrupted; the evaluation learned so far is written; its strength and
+       calibration are missing if their matches were not finished";
 
 /// Training time without `--time` and `--matches`.
 const DEFAULT_TIME: Duration = Duration::from_secs(60);
@@ -87,7 +84,7 @@ pub struct Arguments {
     /// Make random moves in self-play with probability P
     #[arg(long, value_name = "P", default_value_t = TrainingSettings::default().exploration, value_parser = share)]
     exploration: f64,
-    /// Use this random seed for the training and the comparison
+    /// Use this random seed for all matches
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole::<u64>(0..=i64::MAX as u64))]
     seed: u64,
     /// Write the evaluation to FILE [default: GAME.evaluation.toml]
@@ -96,10 +93,11 @@ pub struct Arguments {
     /// Compare this player with and without the evaluation
     #[arg(long, value_name = "PLAYER", default_value = "alpha_beta")]
     player: String,
-    /// Search N nodes for each move of the comparison
+    /// Search N nodes for each move of the comparison and the calibration
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = nodes)]
     nodes: u64,
-    /// Compare in N openings, each played in every seating; 0 for none
+    /// Compare and calibrate in N openings, each played in every seating; 0 for
+    /// none
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = whole::<u32>(0..=10_000))]
     openings: u32,
     #[command(flatten)]
@@ -145,8 +143,8 @@ struct Report<'a> {
     calibration: Vec<CalibrationBin>,
     /// The folder of the matches against the untrained player.
     run: Option<String>,
-    /// The folder of the matches against itself.
-    self_play_run: Option<String>,
+    /// The folder of the matches against itself, for the calibration.
+    calibration_run: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -181,38 +179,43 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         training: Training::new(&settings, trainer.n_matches(), trainer.n_states()),
         strength: None,
     };
-    let (mut run, mut self_play_run, mut calibration) = (None, None, Vec::new());
+    let (mut run, mut calibrated) = (None, None);
     // Before the comparison, whose player reads it. Later errors are reported after the results are
     // printed.
     let (path, mut failure) = write_or_elsewhere(path, &trained)?;
     if failure.is_none() && arguments.openings > 0 && !cancel.is_cancelled() {
-        let contestants = Contestants::new(arguments, &game, &player, &path);
-        match contestants.compare(&cancel) {
+        let contests = Contests::new(arguments, &game, &player, &path, &cancel);
+        match contests.compare() {
             Ok(Some((strength, folder))) => {
                 trained.strength = Some(strength);
                 run = Some(folder.display().to_string());
                 let written = evaluation_file::write(&path, &trained);
                 failure = written.map_err(Failure::unwritable).err();
-                match contestants.calibrate(&cancel) {
-                    Ok(Some((bins, folder))) => {
-                        calibration = bins;
-                        self_play_run = Some(folder.display().to_string());
+                match contests.calibrate() {
+                    Ok(measured) => calibrated = measured,
+                    Err(error) => {
+                        let error = not_measured(error, &path, "its calibration");
+                        failure = failure.or(Some(error));
                     }
-                    Ok(None) => {}
-                    Err(error) => failure = failure.or(Some(error)),
                 }
             }
             Ok(None) => {}
-            Err(error) => failure = Some(not_compared(error, &path)),
+            Err(error) => failure = Some(not_measured(error, &path, "its strength")),
         }
     }
+    let missing = match (&trained.strength, &calibrated) {
+        (None, _) => Some("its strength and calibration are"),
+        (_, None) => Some("its calibration is"),
+        _ => None,
+    };
     let pieces = PieceList::of(&trained.evaluation, &mut *on_pieces, arguments.seed)
         .map_err(Failure::preflight)?;
+    let (calibration, calibration_run) = calibrated.unzip();
     let report = Report {
         pieces,
-        calibration,
+        calibration: calibration.unwrap_or_default(),
         run,
-        self_play_run,
+        calibration_run: calibration_run.map(|folder| folder.display().to_string()),
         seconds,
         tried_features: trainer.n_features(),
         ..report(&trained, &path)
@@ -221,17 +224,14 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     if let Some(failure) = failure {
         return Err(failure);
     }
-    if cancel.is_cancelled() {
-        let missing = if trained.strength.is_none() {
-            "strength and calibration are"
-        } else {
-            "calibration is"
-        };
+    if cancel.is_cancelled()
+        && let Some(missing) = missing
+    {
         let path = path.display();
         let mut stderr = std::io::stderr();
         writeln!(
             stderr,
-            "Interrupted: {path} has what was learned until then; its {missing} not measured."
+            "Interrupted: {path} has what was learned until then; {missing} not measured."
         )?;
     }
     Ok(if cancel.is_cancelled() { exit_code::INTERRUPTED } else { exit_code::OK })
@@ -249,7 +249,7 @@ fn write_or_elsewhere(
     match evaluation_file::write(&spare, trained) {
         Ok(()) => {
             let place = format!(
-                "the evaluation is in `{}` instead, and its strength was not measured",
+                "the evaluation is in `{}` instead, and its strength and calibration were not measured",
                 spare.display()
             );
             let error = anyhow::Error::new(error).context(place);
@@ -259,9 +259,9 @@ fn write_or_elsewhere(
     }
 }
 
-/// The evaluation is written, but its strength is not known.
-fn not_compared(failure: Failure, path: &Path) -> Failure {
-    let place = format!("`{}` is written, but its strength was not measured", path.display());
+/// The evaluation is written, but something of it is not known.
+fn not_measured(failure: Failure, path: &Path, what: &str) -> Failure {
+    let place = format!("`{}` is written, but {what} was not measured", path.display());
     Failure { code: failure.code, error: failure.error.context(place) }
 }
 
@@ -330,137 +330,10 @@ fn train(
     Ok(trainer)
 }
 
-/// The player with and without the evaluation, and what they play.
-struct Contestants<'a> {
-    arguments: &'a Arguments,
-    game: &'a Arc<Game>,
-    /// The player with the evaluation, as it is typed.
-    trained: String,
-}
-
-impl<'a> Contestants<'a> {
-    /// The evaluation is at `path`.
-    fn new(
-        arguments: &'a Arguments,
-        game: &'a Arc<Game>,
-        player: &Contestant,
-        path: &Path,
-    ) -> Self {
-        let separator = if player.options.is_empty() { ":" } else { "," };
-        let learned = toml::Value::String(format!("learned:{}", path.display()));
-        let trained = format!("{}{separator}{EVALUATION}={learned}", arguments.player);
-        Self { arguments, game, trained }
-    }
-
-    /// The strength of the player with the evaluation beside that without, and the folder of
-    /// their matches; `None` if it was interrupted.
-    fn compare(&self, cancel: &Cancel) -> Result<Option<(Strength, PathBuf)>, Failure> {
-        let Some(result) = self.play(&self.arguments.player, "untrained", "", cancel)? else {
-            return Ok(None);
-        };
-        let ContestResult { mean, others, difference, interval, level, matches, openings, folder } =
-            result;
-        let points = |points: f64| (points * 1e4).round() / 1e4;
-        let strength = Strength {
-            player: self.arguments.player.clone(),
-            nodes: self.arguments.nodes,
-            openings,
-            matches,
-            trained: points(mean),
-            untrained: points(others),
-            difference: points(difference),
-            interval: interval.map(|interval| interval.map(points)),
-            level,
-        };
-        Ok(Some((strength, folder)))
-    }
-
-    /// What the player with the evaluation expects of its moves against itself, and the folder of
-    /// the matches; `None` if it was interrupted.
-    fn calibrate(
-        &self,
-        cancel: &Cancel,
-    ) -> Result<Option<(Vec<CalibrationBin>, PathBuf)>, Failure> {
-        let played = self.play(&self.trained, "the-same", "-against-itself", cancel)?;
-        let Some(ContestResult { folder, .. }) = played else { return Ok(None) };
-        let bins = calibration(&folder.join(JOURNAL))
-            .map_err(|error| Failure { code: exit_code::INTERNAL, error: error.into() })?;
-        // Its copies make the same moves in the same places.
-        Ok(Some((bins.into_iter().filter(|bin| bin.player == TRAINED).collect(), folder)))
-    }
-
-    /// Plays the player with the evaluation against as many copies of `opponent` as the game
-    /// needs; `None` if it was interrupted.
-    fn play(
-        &self,
-        opponent: &str,
-        id: &str,
-        suffix: &str,
-        cancel: &Cancel,
-    ) -> Result<Option<ContestResult>, Failure> {
-        let Self { arguments, game, trained } = self;
-        let mut players = vec![read_as(trained, TRAINED)?, read_as(opponent, id)?];
-        let n_seats = game.role_ids().filter(|&role| Some(role) != game.random()).count();
-        for copy in 2..n_seats {
-            players.push(read_as(opponent, &format!("{id}-{copy}"))?);
-        }
-        let contest = Contest {
-            game: Arc::clone(game),
-            reading: arguments.reading,
-            players,
-            nodes: arguments.nodes,
-            openings: arguments.openings,
-            seed: arguments.seed,
-            name: format!("train-{}{suffix}", plain(game.name())),
-            cancel: cancel.clone(),
-        };
-        let mut watcher = Watcher { progress: ProgressLine::new(), n_matches: 0, cancel };
-        let played = contest.play(&mut watcher);
-        watcher.progress.clear();
-        if cancel.is_cancelled() { Ok(None) } else { played.map(Some).map_err(Failure::experiment) }
-    }
-}
-
-/// The name of the player with the evaluation.
-const TRAINED: &str = "trained";
-
-fn read_as(player: &str, id: &str) -> Result<Contestant, Failure> {
-    spec::read_player_as(player, Some(id)).map_err(Failure::usage)
-}
-
 /// The name as a part of a folder's name.
 fn plain(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()
-}
-
-/// Shows how many matches of the comparison are played.
-struct Watcher<'a> {
-    progress: ProgressLine,
-    n_matches: u64,
-    cancel: &'a Cancel,
-}
-
-impl Watcher<'_> {
-    fn flow(&self) -> ControlFlow<()> {
-        if self.cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-}
-
-impl Consumer for Watcher<'_> {
-    fn event(&mut self, event: &Event) -> ControlFlow<()> {
-        if let EventKind::MatchFinished { .. } = event.kind {
-            self.n_matches += 1;
-            let n_matches = self.n_matches;
-            self.progress
-                .show(|| format!("compared in {}", counted(n_matches, "match", "matches")));
-        }
-        self.flow()
-    }
-
-    fn pause(&mut self) -> ControlFlow<()> {
-        self.flow()
-    }
 }
 
 /// What the file holds; the rest is to be filled in.
@@ -483,7 +356,7 @@ fn report<'a>(trained: &'a TrainedEvaluation, path: &Path) -> Report<'a> {
         strength: strength.as_ref(),
         calibration: Vec::new(),
         run: None,
-        self_play_run: None,
+        calibration_run: None,
     }
 }
 
@@ -544,9 +417,9 @@ fn print(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
              {decisions}"
         )?;
     }
-    for (label, run) in [("matches", &report.run), ("self-play", &report.self_play_run)] {
+    for (label, run) in [("matches", &report.run), ("calibrated in", &report.calibration_run)] {
         if let Some(run) = run {
-            writeln!(out, "  {label:<12} {run}")?;
+            writeln!(out, "  {label:<13}{run}")?;
         }
     }
     Ok(())

@@ -61,7 +61,7 @@ fn training_is_followed_by_a_calibration() {
     assert!(decisions > 12, "{json}");
 
     // They are those of the matches in which the player plays against itself.
-    let run = trained["self_play_run"].as_str().unwrap();
+    let run = trained["calibration_run"].as_str().unwrap();
     assert_ne!(Some(run), trained["run"].as_str());
     let json = workspace.run(&["report", run, "--json"]).code(0).stdout();
     let report: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -71,5 +71,5 @@ fn training_is_followed_by_a_calibration() {
         .iter()
         .map(|it| (it["player"].as_str().unwrap(), it["mean"].as_f64().unwrap()))
         .collect();
-    assert_eq!(means, [("the-same", 50.0), ("trained", 50.0)]);
+    assert_eq!(means, [("copy", 50.0), ("trained", 50.0)]);
 }
