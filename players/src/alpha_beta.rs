@@ -63,9 +63,10 @@ const WIDTH: OptionSpec = OptionSpec {
     name: "width",
     accepts: "a whole number from 0",
     default: "0",
-    help: "Moves of a role to try in a state, those that `killer_moves` and `history` put first; 0 \
-           to try all. For games of hundreds of moves: values are no proofs then. The root and the \
-           last step to the depth limit try all moves.",
+    help: "Try at most this many moves of a role in a state (forward pruning), those that \
+           `killer_moves` and `history` put first; 0 to try all. The root, the last step to the \
+           depth limit, and states where several other roles choose try all. Once a move \
+           was left out, no value counts as proven.",
 };
 
 const QUIESCENCE: OptionSpec = OptionSpec {
@@ -122,8 +123,7 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
     let width = reader.integer(WIDTH.name, 0..=i64::MAX, 0)?;
     let width = usize::try_from(width).unwrap_or(usize::MAX);
     if width > 0 && !(killer_moves || history) {
-        let accepts = "0 without `deepening`, and without `killer_moves` and `history`, since \
-                       nothing then says which moves to try";
+        let accepts = "0, or `deepening` with `killer_moves` or `history`, which choose the moves";
         return Err(reader.conflict(WIDTH.name, accepts));
     }
     let settings = Settings {

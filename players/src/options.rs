@@ -430,14 +430,14 @@ impl Reader<'_> {
         }
     }
 
-    /// The error of an option whose value does not fit the other options: with these, it should
-    /// be `accepts`.
+    /// The error of an option that is set and does not fit the other options; `accepts` says what
+    /// these allow.
     #[must_use]
     pub fn conflict(&self, name: &str, accepts: &str) -> OptionError {
         let found = match self.value(name) {
             Some(Value::Table(path, _)) => format!("{path:?}"),
             Some(found) => found.to_string(),
-            None => "nothing".to_owned(),
+            None => String::new(),
         };
         let (option, accepts) = (name.to_owned(), accepts.to_owned());
         OptionError::Refused { kind: self.kind, option, found, accepts }

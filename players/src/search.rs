@@ -189,6 +189,8 @@ pub(crate) struct Memory {
     pub(crate) evaluation: EvaluationMemory,
     /// A state was entered in which several roles choose at once.
     pub(crate) met_simultaneous_moves: bool,
+    /// Moves were left out, so that what depends on terminal states alone may still not be proven.
+    pub(crate) left_out_moves: bool,
 }
 
 /// A search of the tree below one state.
@@ -230,7 +232,7 @@ pub(crate) struct Search<'a> {
     root_strategy: Option<Vec<f64>>,
     /// Estimates used so far.
     n_estimates: u64,
-    /// Moves that were not tried because the search is narrowed.
+    /// Moves beyond `width` that were not tried, where no cut-off came before; of all iterations.
     n_left_out: u64,
     /// Records the tree, if it is to be shown.
     recorder: Option<Box<Recorder>>,
@@ -289,7 +291,7 @@ impl<'a> Search<'a> {
     /// The same search, trying the moves of `order` before all others.
     pub(crate) fn trying_first(mut self, order: &[Expression]) -> Self {
         self.ranks = ranks(self.machine, order);
-        // Outcomes and successors come in the machine's order.
+        // They come in the machine's order.
         self.reads_outcomes &= self.ranks.is_empty();
         self
     }
@@ -402,7 +404,8 @@ impl<'a> Search<'a> {
             }
             Opponents::MaxN | Opponents::Cooperative => false,
         };
-        value.proven && (is_true_model || self.roles.others.is_empty())
+        let is_true = is_true_model || self.roles.others.is_empty();
+        value.proven && is_true && !self.memory.left_out_moves
     }
 
     /// Whether all moves at the root but one are proven to be worth nothing, so that no
@@ -410,7 +413,8 @@ impl<'a> Search<'a> {
     fn is_only_choice(&self) -> bool {
         let n_moves = self.frames[0].legal[self.roles.index()].len();
         let lost = self.root_values.iter().filter(|found| found.proven && found.score <= 0.0);
-        self.root_values.len() == n_moves && lost.count() + 1 >= n_moves
+        let is_known = self.root_values.len() == n_moves && !self.memory.left_out_moves;
+        is_known && lost.count() + 1 >= n_moves
     }
 
     /// Levels from `level` to the depth limit.
@@ -473,7 +477,9 @@ impl<'a> Search<'a> {
         let looks_further = self.settings.extends_forced || self.settings.quiescence > 0;
         // Whether a cut is expected depends on who has a choice. Before moves are listed, that is
         // taken from the last state at this level.
-        let before_successors = !looks_further
+        // Successors come in the machine's order, ranked moves do not.
+        let plans_successors = !looks_further && self.ranks.is_empty();
+        let before_successors = plans_successors
             && self.visit_rate.expects_expansion()
             && match self.depth_left(level) {
                 0 | 1 => self.reads_outcomes,
@@ -501,7 +507,7 @@ impl<'a> Search<'a> {
         let is_last = frame.counted + usize::from(!frame.is_extended) >= self.limit;
         let n_entered = self.stopwatch.deliberation.nodes;
         let visit_rate = &mut self.visit_rate;
-        if !is_last && !looks_further && ranks.is_empty() {
+        if !is_last && plans_successors {
             frame.plan_successors(self.machine, visit_rate, n_entered);
             if !self.expects_cut(level, entry) {
                 self.compute_successors(level)?;
@@ -650,7 +656,7 @@ impl<'a> Search<'a> {
                 continue;
             }
             if best.score >= beta {
-                let n_left = (n_moves - rank - 1) as u64;
+                let n_left = (n_tried - rank - 1) as u64;
                 self.stopwatch.prune(n_left.saturating_mul(n_replies));
                 best.proven = reply.proven;
                 if n_moves > 1 && (reply.proven || reply.score > beta) {
@@ -663,7 +669,7 @@ impl<'a> Search<'a> {
                 floor = floor.max(best.score);
             }
         }
-        best.proven &= n_tried == n_moves;
+        self.leave_out((n_moves - n_tried) as u64);
         Ok(best)
     }
 
@@ -703,7 +709,7 @@ impl<'a> Search<'a> {
             let score = chosen.map_or(0.0, |chosen| chosen.score);
             let bound = if cooperative { beta } else { alpha };
             if (cooperative && score >= bound) || (!cooperative && score <= bound) {
-                self.stopwatch.prune(n_replies - rank - 1);
+                self.stopwatch.prune(n_tried - rank - 1);
                 if let Some(replier) = replier
                     && (value.proven || value.score != bound)
                 {
@@ -718,8 +724,9 @@ impl<'a> Search<'a> {
                 ceiling = ceiling.min(score);
             }
         }
+        self.leave_out(n_replies - n_tried);
         let score = chosen.expect("an inner state has a joint reply").score;
-        Ok(Value { score, proven: proven && n_tried == n_replies })
+        Ok(Value { score, proven })
     }
 
     /// The same where the others have no choice.

@@ -210,3 +210,15 @@ fn what_is_done_in_the_start_clock_is_shown_and_counted() {
     let nodes = names.iter().position(|name| *name == "nodes").unwrap();
     assert_eq!(row[nodes], n_nodes.to_string());
 }
+
+/// What chooses the moves to try is off.
+#[test]
+fn a_width_needs_an_order_of_moves() {
+    for off in ["deepening=false", "killer_moves=false,history=false"] {
+        let player = format!("alpha_beta:width=5,{off}");
+        let expected = "invalid option `width = 5` of `alpha_beta`: expected 0, or `deepening` with \
+                        `killer_moves` or `history`, which choose the moves";
+        let said = Workspace::new().run(&["play", "nim", &player, "legal"]).code(2).stderr();
+        assert!(said.contains(expected), "{said}");
+    }
+}

@@ -298,13 +298,15 @@ impl Frame {
         }
     }
 
-    /// Computes the states of all children, if that was decided.
+    /// Computes the states of all children, if that was decided. The moves in the frame are all
+    /// legal moves in the machine's order.
     pub(crate) fn compute_successors(
         &mut self,
         machine: &mut dyn StateMachine,
     ) -> Result<(), ReasoningError> {
         if matches!(self.expanded, Expanded::Later | Expanded::AfterFirst) {
             machine.successors(&self.state, &mut self.successors)?;
+            debug_assert_eq!(self.successors.len(), n_joint_moves(&self.legal));
             self.expanded = Expanded::Successors;
         }
         Ok(())
@@ -328,7 +330,8 @@ impl Frame {
         }
     }
 
-    /// Computes what all children are worth to a role, if that pays at the visit rate so far.
+    /// Computes what all children are worth to a role, if that pays at the visit rate so far. The
+    /// moves in the frame are all legal moves in the machine's order.
     pub(crate) fn compute_outcomes(
         &mut self,
         machine: &mut dyn StateMachine,
@@ -338,6 +341,7 @@ impl Frame {
     ) -> Result<(), ReasoningError> {
         if self.pays(machine.successor_range(), visit_rate, n_entered).is_some() {
             machine.outcomes(&self.state, role, &mut self.outcomes)?;
+            debug_assert_eq!(self.outcomes.len(), n_joint_moves(&self.legal));
             self.expanded = Expanded::Outcomes;
         }
         Ok(())

@@ -1,20 +1,26 @@
-//! Which move a search tries next, and how many moves it tries.
+//! Which move a search tries next, how many it tries, and which ones cut off others.
 
 use super::transposition_table::Entry;
 use super::{Frame, Search};
 
 impl Search<'_> {
-    /// How many of `n_moves` moves of one role are tried in the frame of `level`: all of them,
-    /// unless the search is narrowed. The root is not, nor are states from which all moves lead to
-    /// the depth limit, so that cut-offs among all moves say which ones are worth a deeper search.
+    /// How many of `n_moves` moves of one role are tried in the frame of `level`: at most `width`,
+    /// if that is set. The root tries all, and so do states one step above the depth limit: their
+    /// cut-offs show which moves are worth a deeper search.
     #[inline]
-    pub(super) fn n_tried(&mut self, level: usize, n_moves: usize) -> usize {
-        let width = self.settings.width;
-        if width == 0 || n_moves <= width || level == 0 || self.depth_left(level) <= 1 {
-            return n_moves;
+    pub(super) fn n_tried(&self, level: usize, n_moves: usize) -> usize {
+        match self.settings.width {
+            0 => n_moves,
+            _ if level == 0 || self.depth_left(level) <= 1 => n_moves,
+            width => n_moves.min(width),
         }
-        self.n_left_out += (n_moves - width) as u64;
-        width
+    }
+
+    /// Notes that moves were not tried.
+    #[inline]
+    pub(super) fn leave_out(&mut self, n_moves: u64) {
+        self.n_left_out += n_moves;
+        self.memory.left_out_moves |= n_moves > 0;
     }
 
     /// The index of my move to try at `rank`. The root keeps the given order, so that of

@@ -61,16 +61,17 @@ proptest! {
         }
     }
 
-    /// A narrowed search says that a value is proven only if it is that of all moves, and a width
-    /// that leaves nothing out changes nothing.
+    /// A search that leaves moves out says that a value is proven only if it is that of all moves,
+    /// and a width that leaves nothing out changes nothing.
     #[test]
-    fn a_narrowed_search_proves_nothing_that_is_not_so(graph in deterministic(), width in 1usize..4) {
+    fn a_proven_value_is_that_of_all_moves(graph in deterministic(), width in 1usize..4) {
         let exact = value(&graph, 0, f64::min);
         for remembered in [0, 1000] {
-            // Deeper than the graphs are.
-            let whole = Settings { depth: 12, remembered, ..ORDERED };
-            let narrowed = run(&graph, Settings { width, ..whole.clone() });
-            prop_assert!(!narrowed.proven || narrowed.value == exact);
+            let whole = Settings { remembered, ..ORDERED };
+            let pruned = run(&graph, Settings { width, ..whole.clone() });
+            prop_assert!(!pruned.deliberation.proven || pruned.value == exact);
+            // It ends where a deeper search would meet nothing new.
+            prop_assert!(pruned.deliberation.depth <= 8);
             let (all, wide) = (run(&graph, whole.clone()), run(&graph, Settings { width: 100, ..whole }));
             prop_assert_eq!((all.value, all.action), (wide.value, wide.action));
             prop_assert_eq!(all.deliberation, wide.deliberation);
@@ -173,10 +174,10 @@ fn shipped_games_keep_their_values() {
     }
 }
 
-/// A narrowed search to the same depth enters fewer states, says how many moves it left out, and
-/// still looks at all moves of the root and at all ends of the match that it meets.
+/// With a width, a search to the same depth enters fewer states, says that it left moves out, and
+/// still tries all moves of the root.
 #[test]
-fn a_narrowed_search_leaves_moves_out() {
+fn a_width_leaves_moves_out() {
     let evaluation = EvaluationFunction::GoalProximity;
     for (game, depth) in [("hex_5x5", 5), ("othello_6x6", 6), ("breakthrough_6x6", 5)] {
         let mut machine = shipped(game);
@@ -191,6 +192,28 @@ fn a_narrowed_search_leaves_moves_out() {
         assert!(note.ends_with("moves not tried (option `width`)"), "{note}");
         assert!(few.completed && !few.proven);
     }
+}
+
+/// The third move of `a` wins, after any first one: one step above the depth limit it is found,
+/// whatever the width; two steps above, it is left out, and counted.
+#[test]
+fn all_moves_are_tried_in_the_last_step() {
+    let nodes = vec![
+        Node::Inner { n_moves: vec![2, 1], children: vec![1, 1] },
+        Node::Inner { n_moves: vec![3, 1], children: vec![3, 3, 2] },
+        Node::Leaf(vec![100, 0]),
+        Node::Inner { n_moves: vec![1, 2], children: vec![4, 4] },
+        Node::Leaf(vec![60, 40]),
+    ];
+    let graph = Graph { roles: vec!["a", "b"], nodes };
+    let found = |depth, width| run(&graph, Settings { depth, width, remembered: 0, ..ORDERED });
+    assert_eq!((found(2, 1).value, found(2, 1).proven), (100.0, true));
+    // Without the depth-2 search, which would prove it.
+    let once = Settings { depth: 3, width: 2, killer_moves: true, history: true, ..NARROW };
+    let once = run(&graph, once);
+    assert_eq!((once.value, once.deliberation.proven), (60.0, false));
+    // Two moves of the root, and after each the third move of `a`.
+    assert_eq!(once.deliberation.notes, ["2 moves not tried (option `width`)"]);
 }
 
 /// A piece can be taken: it gains 30, and loses 80 with the next move. The plain search to depth
