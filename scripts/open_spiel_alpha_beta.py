@@ -19,14 +19,17 @@ deepening=false,transposition=0,bounded=false` both search the same tree of `con
 Seconds are processor time of the search. Those of `alpha_beta` are what the record of a match of
 one step reports for the decision: without the start of the process, but with the preparation of the
 rules, which OpenSpiel has compiled. Those of OpenSpiel are without its import. `--json` has the wall
-time too. On Linux.
+time too. Needs Linux (it stays on one core).
 """
-import argparse, ctypes, json, os, shutil, subprocess, sys, tempfile, time
+import argparse, ctypes, json, math, os, shutil, subprocess, sys, tempfile, time
 from importlib.metadata import version
 from pathlib import Path
 
-import pyspiel
-from open_spiel.python.algorithms.minimax import alpha_beta_search
+try:
+    import pyspiel
+    from open_spiel.python.algorithms.minimax import alpha_beta_search
+except ModuleNotFoundError:
+    sys.exit("this needs OpenSpiel: pip install open_spiel")
 
 # OpenSpiel's name of each game, and whether it can take moves back there. If not, it copies states.
 GAMES = {
@@ -78,8 +81,9 @@ def search_in_cpp(name, undo):
         sys.exit("no C++ compiler (c++): install one, or use --python")
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder, "search.so")
-        subprocess.run(["c++", "-O2", "-shared", "-fPIC", "-x", "c++", "-", "-o", library],
-                       input=SEARCH, text=True, check=True)
+        command = ["c++", "-O2", "-shared", "-fPIC", "-x", "c++", "-", "-o", library]
+        if subprocess.run(command, input=SEARCH, text=True).returncode != 0:
+            sys.exit("the compiler failed; try --python")
         ctypes.CDLL(pyspiel.__file__, ctypes.RTLD_GLOBAL)
         search = ctypes.CDLL(str(library)).search
     search.argtypes, search.restype = [ctypes.c_char_p, ctypes.c_int, ctypes.c_bool], ctypes.c_double
@@ -95,6 +99,8 @@ def search_in_python(name):
 def open_spiel(search, depth):
     wall, cpu = time.monotonic(), time.thread_time()
     value = search(depth)
+    if math.isnan(value):
+        sys.exit(f"OpenSpiel's search to depth {depth} failed; try --python")
     return {"value": value, "seconds": time.thread_time() - cpu, "wall_seconds": time.monotonic() - wall}
 
 
@@ -102,7 +108,10 @@ def gamemaster(program, game, options, depth):
     player = f"alpha_beta:depth={depth}" + (options and f",{options}")
     command = [program, "play", game, player, "legal", "--step-limit", "1", "--start-clock", "0s",
                "--play-clock", "24h", "--json", "--verbose"]
-    record = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    run = subprocess.run(command, stdout=subprocess.PIPE)
+    if run.returncode != 0:
+        sys.exit(f"this command failed: {' '.join(map(str, command))}")
+    record = json.loads(run.stdout)
     decision, said = record["steps"][0][0], record["explanations"]["steps"][0][0]
     if not said["completed"]:
         sys.exit(f"depth {depth}: the search of alpha_beta did not end")
@@ -123,7 +132,7 @@ def main():
     parser.add_argument("--game", choices=sorted(GAMES), default="connect_four", help="(default: connect_four)")
     parser.add_argument("--depth", type=int, default=42, help="deepest search (default: 42)")
     parser.add_argument("--limit", type=float, default=10,
-                        help="a program goes no deeper after a search of more seconds (default: 10)")
+                        help="stop deepening a program after a search of more than this many seconds (default: 10)")
     parser.add_argument("--options", default="", help="more options of alpha_beta, as for `gamemaster play`")
     parser.add_argument("--python", action="store_true", help="OpenSpiel's search in Python in place of C++")
     parser.add_argument("--gamemaster", default="target/release/gamemaster", help="the program to measure")

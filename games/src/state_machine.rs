@@ -227,9 +227,9 @@ pub trait StateMachine: Send {
         None
     }
 
-    /// Puts the states that follow from `state` by all joint moves of legal moves into
-    /// `successors`, in role order, the last role's moves changing fastest, and those of a role as
-    /// [`legal_moves`](StateMachine::legal_moves) lists them. The answers are those of
+    /// Puts the states that follow from `state` by all legal joint moves into `successors`
+    /// (cleared first). The last role's moves change fastest; those of a role are in the order of
+    /// [`legal_moves`](StateMachine::legal_moves). The answers are those of
     /// [`next_state`](StateMachine::next_state) and [`key`](StateMachine::key).
     ///
     /// # Errors
@@ -417,7 +417,7 @@ pub(crate) fn expand_one_by_one<M: StateMachine + ?Sized>(
     Ok(())
 }
 
-/// Visits all joint moves of legal moves, the last role's moves changing fastest.
+/// Visits all legal joint moves, the last role's moves changing fastest.
 fn for_each_joint_move<M: StateMachine + ?Sized>(
     machine: &mut M,
     state: &State,

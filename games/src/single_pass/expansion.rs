@@ -65,12 +65,11 @@ impl RoleInputs {
         self.ends.clear();
     }
 
-    /// Adds the moves of the next role, given as bits; `first` is the input of the first one.
+    /// Adds the moves of the next role, given as bits; `first` is the input of bit 0.
     #[inline]
     pub(crate) fn push_role(&mut self, first: u32, moves: &[u64]) {
         for (at, &word) in moves.iter().enumerate() {
-            let first = first + (at * WORD) as u32;
-            each_lane(word, |bit| self.inputs.push(first + bit as u32));
+            each_bit(word, |bit| self.inputs.push(first + (at * WORD + bit) as u32));
         }
         self.ends.push(self.inputs.len());
     }
@@ -149,7 +148,7 @@ impl<B: Block + std::fmt::Debug> Expander for SinglePass<B> {
         }
         self.find_differences(n);
         for &Difference { word, fact, lanes } in &self.differences {
-            each_lane(lanes, |lane| {
+            each_bit(lanes, |lane| {
                 let child = word as usize * WORD + lane;
                 children.states[child].words[fact as usize / WORD] ^= 1 << (fact as usize % WORD);
             });
@@ -201,7 +200,7 @@ impl<B: Block + std::fmt::Debug> Expander for SinglePass<B> {
             }
             let (first, fact) = (word as usize * WORD, fact as usize);
             let (at, bit, key) = (fact / WORD, 1 << (fact % WORD), keys[fact]);
-            each_lane(lanes, |lane| {
+            each_bit(lanes, |lane| {
                 words[(first + lane) * n_words + at] ^= bit;
                 successor_keys[first + lane].toggle(key);
             });
@@ -237,7 +236,7 @@ impl<B: Block + std::fmt::Debug> Expander for SinglePass<B> {
                 if i64::from(goal.value()) != value {
                     spoiled |= lanes;
                 }
-                each_lane(lanes, |lane| {
+                each_bit(lanes, |lane| {
                     let outcome = &mut outcomes[word * WORD + lane];
                     match outcome.worst {
                         // Values are ascending.
@@ -247,14 +246,14 @@ impl<B: Block + std::fmt::Debug> Expander for SinglePass<B> {
                     }
                 });
             }
-            each_lane(spoiled, |lane| outcomes[word * WORD + lane].unique = None);
+            each_bit(spoiled, |lane| outcomes[word * WORD + lane].unique = None);
         }
     }
 }
 
-/// Visits the bits of a word that are set, such as lanes.
+/// Visits the bits of a word that are set, mostly lanes.
 #[inline(always)]
-fn each_lane(mut lanes: u64, mut visit: impl FnMut(usize)) {
+fn each_bit(mut lanes: u64, mut visit: impl FnMut(usize)) {
     while lanes != 0 {
         visit(lanes.trailing_zeros() as usize);
         lanes &= lanes - 1;
@@ -338,7 +337,7 @@ impl<B: Block + std::fmt::Debug> SinglePass<B> {
                         continue;
                     }
                     for (slot, &id) in slots.iter().zip(&ids[row.bit..]) {
-                        each_lane(slot.words()[word] & live, |lane| {
+                        each_bit(slot.words()[word] & live, |lane| {
                             let child = word * WORD + lane;
                             children.legal[child * n_roles + role].push(id);
                         });
@@ -471,7 +470,7 @@ impl<B: Block> Kernel for Compare<'_, B> {
                 let bit = |bit: usize| u64::from(differs(&next[bit], &facts[bit]) != 0) << bit;
                 (0..8).fold(0, |bits, at| bits | bit(at))
             };
-            each_lane(bits, |bit| note(8 * at + bit, differs(&next[bit], &facts[bit])));
+            each_bit(bits, |bit| note(8 * at + bit, differs(&next[bit], &facts[bit])));
         }
         let first = 8 * groups.len();
         for (fact, (next, before)) in (first..).zip(rest.iter().zip(&facts[first..])) {

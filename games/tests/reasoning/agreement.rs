@@ -257,8 +257,8 @@ impl Tiers {
         Ok(())
     }
 
-    /// The states that follow, computed by the network all at once, against the prover: by the
-    /// first and the last move of the first roles that have a choice, and a move of each other.
+    /// The states that follow by [`some_joint_moves`], computed by the network all at once, against
+    /// the prover. Where there are more than a search asks for, they are not computed at once.
     fn compare_successors(
         &mut self,
         position: &Position,
@@ -427,7 +427,7 @@ impl Tiers {
     }
 }
 
-/// Maximum number of successors of a state that are computed all at once.
+/// Maximum number of successors of a state that a search computes all at once.
 const MOST_SUCCESSORS: usize = 256;
 
 /// Joint moves as indices into the legal moves of each role: with the first and the last move of

@@ -51,7 +51,8 @@ impl Expander {
         expansion: &mut Expansion,
     ) -> Result<(), ProofError> {
         let Self { machine, legal, outcomes, opposition, .. } = self;
-        machine.all_legal_moves(state, legal, true)?;
+        let is_listed = machine.all_legal_moves(state, legal, true)?;
+        debug_assert!(is_listed, "the state is not terminal");
         for (role, legal) in (0..).map(RoleId).zip(legal.iter()) {
             if legal.is_empty() {
                 let role = machine.game().role_name(role).to_owned();
