@@ -174,6 +174,26 @@ fn shipped_games_keep_their_values() {
     }
 }
 
+/// Moves that are tried first change neither the value nor, where it is the only best one, the
+/// move; also where successors would be computed all at once.
+#[test]
+fn moves_to_try_first_change_no_value() {
+    let order = ["(drop 6)", "(drop 2)"].map(|text| Expression::parse(text).unwrap());
+    let mut machine = shipped("connect_four");
+    let state = machine.initial_state().unwrap();
+    for depth in [4, 7] {
+        let evaluation = EvaluationFunction::GoalProximity;
+        let settings = Settings { depth, evaluation, ..ORDERED };
+        let (answer, _) = search(machine.as_mut(), settings.clone(), &Stop::never());
+        let (mut memory, stop) = (Memory::default(), Stop::never());
+        let mut ranked = Search::new(machine.as_mut(), RoleId(0), settings, &mut memory, &stop)
+            .trying_first(&order);
+        let found = ranked.best_move(&state).unwrap();
+        assert_eq!(found.value, answer.value, "depth {depth}");
+        assert_eq!(found.action, answer.action, "depth {depth}");
+    }
+}
+
 /// With a width, a search to the same depth enters fewer states, says that it left moves out, and
 /// still tries all moves of the root.
 #[test]
