@@ -291,7 +291,7 @@ impl<'a> Search<'a> {
     /// The same search, trying the moves of `order` before all others.
     pub(crate) fn trying_first(mut self, order: &[Expression]) -> Self {
         self.ranks = ranks(self.machine, order);
-        // They come in the machine's order.
+        // Outcomes come in the machine's order, ranked moves do not.
         self.reads_outcomes &= self.ranks.is_empty();
         self
     }
@@ -475,10 +475,10 @@ impl<'a> Search<'a> {
     fn enter(&mut self, level: usize, entry: Option<&Entry>) -> Result<Arrival, Halt> {
         self.stopwatch.enter(level)?;
         let looks_further = self.settings.extends_forced || self.settings.quiescence > 0;
-        // Whether a cut is expected depends on who has a choice. Before moves are listed, that is
-        // taken from the last state at this level.
         // Successors come in the machine's order, ranked moves do not.
         let plans_successors = !looks_further && self.ranks.is_empty();
+        // Whether a cut is expected depends on who has a choice. Before moves are listed, that is
+        // taken from the last state at this level.
         let before_successors = plans_successors
             && self.visit_rate.expects_expansion()
             && match self.depth_left(level) {

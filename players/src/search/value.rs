@@ -5,6 +5,6 @@
 pub(crate) struct Value {
     /// The expected reward.
     pub(crate) score: f64,
-    /// It depends on terminal states alone.
+    /// It depends on terminal states alone. Where moves were left out, it may still be wrong.
     pub(crate) proven: bool,
 }
