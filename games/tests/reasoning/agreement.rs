@@ -257,8 +257,8 @@ impl Tiers {
         Ok(())
     }
 
-    /// The states that follow by [`some_joint_moves`], computed by the network all at once, against
-    /// the prover. Where there are more than a search asks for, they are not computed at once.
+    /// The states that follow by [`some_joint_moves`], computed by the network with all others,
+    /// against the prover; in states with at most [`MOST_SUCCESSORS`].
     fn compare_successors(
         &mut self,
         position: &Position,
@@ -427,8 +427,9 @@ impl Tiers {
     }
 }
 
-/// Maximum number of successors of a state that a search computes all at once.
-const MOST_SUCCESSORS: usize = 256;
+/// Maximum number of successors of a state that are computed to be compared: more than a machine
+/// computes at once, so that the way around it is compared, too.
+const MOST_SUCCESSORS: usize = 1000;
 
 /// Joint moves as indices into the legal moves of each role: with the first and the last move of
 /// the first two roles that have a choice, and the last move of each other.
