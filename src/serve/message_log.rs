@@ -99,7 +99,8 @@ fn beginning(text: impl fmt::Display) -> String {
     format!("{}{more}", printable(&first.text, MOST_SHOWN))
 }
 
-/// Takes so many characters and then refuses more.
+/// A writer with room for `n_left` more characters. What does not fit is an error, which ends the
+/// formatting.
 struct First {
     text: String,
     n_left: usize,

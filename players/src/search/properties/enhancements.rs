@@ -11,7 +11,6 @@ use crate::testing::shipped;
 const DEEPENING: Settings = Settings { deepening: true, remembered: 1000, ..NARROW };
 const ORDERED: Settings = Settings { killer_moves: true, history: true, ..DEEPENING };
 
-/// The reasoner of a shipped game that a match uses.
 /// What a search for the first role finds in the initial state of a machine.
 fn search(
     machine: &mut dyn StateMachine,
