@@ -20,7 +20,7 @@ use crate::compiled_network::CompiledNetwork;
 use crate::compiled_network::Width;
 use crate::compiled_network::ends::Ends;
 use crate::compiled_network::features::{self, Kernel};
-use crate::compiled_network::interpreter::Interpret;
+use crate::compiled_network::interpreter::interpret;
 use crate::compiled_network::lanes::Block;
 use crate::compiled_network::machine::{Machine, Routine};
 use crate::compiled_network::parts::Results;
@@ -159,7 +159,7 @@ impl<B: Block> SinglePass<B> {
     fn run_state(&self, slots: &mut [B]) {
         match &self.machine {
             Some(machine) => machine.state.run(slots),
-            None => features::run(Interpret { code: &self.program.state, slots }),
+            None => interpret(&self.program.state, slots),
         }
     }
 
@@ -174,7 +174,7 @@ impl<B: Block> SinglePass<B> {
     fn compute_next(&mut self) {
         match &self.machine {
             Some(machine) => machine.next.run(&mut self.slots),
-            None => features::run(Interpret { code: &self.program.next, slots: &mut self.slots }),
+            None => interpret(&self.program.next, &mut self.slots),
         }
         self.known = Known::Next;
         self.knows_next = false;
@@ -220,11 +220,11 @@ impl<B: Block> SinglePass<B> {
         let flip = Flip { slots, first, from: facts, to: state };
         if let Some(machine) = &self.machine {
             let (bytes, legal) = (&self.legal_bytes, &mut self.legal);
-            self.is_terminal = features::run(Enter { machine, flip, bytes, legal });
+            self.is_terminal = features::run(Enter { machine, flip, bytes, legal }, self.proof);
             self.known = Known::State;
             self.knows_legal = !self.is_terminal;
         } else {
-            features::run(flip);
+            features::run(flip, self.proof);
             self.compute_state();
             self.knows_legal = false;
         }
@@ -246,10 +246,7 @@ impl<B: Block> SinglePass<B> {
         }
         match &self.machine {
             Some(machine) => machine.goals.run(&mut self.goals),
-            None => {
-                let code = &self.program.goals.code;
-                features::run(Interpret { code, slots: &mut self.goals });
-            }
+            None => interpret(&self.program.goals.code, &mut self.goals),
         }
     }
 }
@@ -274,7 +271,7 @@ impl<B: Block + std::fmt::Debug> Evaluator for SinglePass<B> {
     fn legal(&mut self, role: usize) -> &[u64] {
         if !self.knows_legal {
             let (slots, bytes) = (&self.slots, &self.legal_bytes);
-            features::run(PackAll { slots, bytes, to: &mut self.legal });
+            features::run(PackAll { slots, bytes, to: &mut self.legal }, self.proof);
             self.knows_legal = true;
         }
         &self.legal[role]
@@ -294,7 +291,7 @@ impl<B: Block + std::fmt::Debug> Evaluator for SinglePass<B> {
             }
             let (slots, from, to) = (&mut self.slots, &self.moves, moves);
             let next = self.machine.as_ref().map(|machine| &machine.next);
-            features::run(Replace { slots, places: does, from, to, next });
+            features::run(Replace { slots, places: does, from, to, next }, self.proof);
             self.moves.clear();
             self.moves.extend(moves.iter().copied());
             if next.is_some() {
@@ -308,7 +305,7 @@ impl<B: Block + std::fmt::Debug> Evaluator for SinglePass<B> {
     fn next(&mut self) -> &[u64] {
         if !self.knows_next {
             let (bytes, to) = (&self.next_bytes, &mut self.next);
-            features::run(Pack { slots: &self.slots, bytes, to });
+            features::run(Pack { slots: &self.slots, bytes, to }, self.proof);
             self.knows_next = true;
         }
         &self.next

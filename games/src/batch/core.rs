@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use super::last_steps::{LastSteps, PlayedOut, Watch};
 use super::playouts::{Limits, PlayoutControl, Playouts, Run};
-use super::slots::{Advance, Slots, copy_inputs, interpret};
+use super::slots::{Advance, Slots, copy_inputs};
 use super::transpose::transpose;
 use crate::State;
 use crate::compiled_network::features;
+use crate::compiled_network::interpreter::interpret;
 use crate::compiled_network::lanes::Block;
 
 /// The operations that [`Batch`](super::Batch) needs, whatever the width.
@@ -118,7 +119,7 @@ impl<B: Block> Core for Slots<B> {
 
     fn advance(&mut self) {
         let moving = self.moving;
-        features::run(Advance { slots: self, moving });
+        features::run(Advance { slots: self, moving }, moving.proof());
         self.clear_choices();
     }
 
@@ -133,7 +134,8 @@ impl<B: Block> Core for Slots<B> {
         if let Some(policy) = watch.policy {
             self.set_policy(policy);
         }
-        let played = features::run(LastSteps { slots: self, running, max_length, watch });
+        let played =
+            features::run(LastSteps { slots: self, running, max_length, watch }, running.proof());
         self.clear_choices();
         played
     }
@@ -171,7 +173,8 @@ impl<B: Block> Core for Slots<B> {
         watch: &mut dyn FnMut(&Playouts) -> PlayoutControl,
     ) -> Playouts {
         self.renew_machine();
-        features::run(Run::new(self, from, limits, watch))
+        let proof = self.moving.proof();
+        features::run(Run::new(self, from, limits, watch), proof)
     }
 }
 

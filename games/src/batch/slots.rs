@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use crate::PlayoutPolicy;
 use crate::compiled_network::choice::{Choose, Chooser};
-use crate::compiled_network::code::Code;
 use crate::compiled_network::features::{self, Kernel};
-use crate::compiled_network::interpreter::Interpret;
+use crate::compiled_network::interpreter::interpret;
 use crate::compiled_network::lanes::Block;
 use crate::compiled_network::machine::Machine;
 use crate::compiled_network::parts::{InPlace, Part, Results};
@@ -179,7 +178,8 @@ impl<B: Block> Slots<B> {
     pub(crate) fn choose(&mut self, lanes: B) -> B {
         let (choices, chooser, slots) =
             (&self.program.choices, &mut self.chooser, self.slots.as_mut_slice());
-        self.moving = features::run(Choose::<_, false> { choices, chooser, slots, lanes });
+        self.moving =
+            features::run(Choose::<_, false> { choices, chooser, slots, lanes }, lanes.proof());
         self.moving
     }
 
@@ -188,15 +188,11 @@ impl<B: Block> Slots<B> {
     pub(super) fn choose_by_policy(&mut self, lanes: B) -> B {
         let (choices, chooser, slots) =
             (&self.program.choices, &mut self.chooser, self.slots.as_mut_slice());
-        self.moving = features::run(Choose::<_, true> { choices, chooser, slots, lanes });
+        self.moving =
+            features::run(Choose::<_, true> { choices, chooser, slots, lanes }, lanes.proof());
         choices.note(&self.chooser, &self.slots, &mut self.made);
         self.moving
     }
-}
-
-#[inline]
-pub(crate) fn interpret<B: Block>(code: &Code, slots: &mut [B]) {
-    features::run(Interpret { code, slots });
 }
 
 /// Copies the inputs of a part from the slots as they are.

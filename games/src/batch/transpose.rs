@@ -11,8 +11,8 @@ use crate::compiled_network::features::{self, Avx2, Kernel};
 #[inline(never)]
 pub(crate) fn transpose(rows: &mut [u64; 64]) {
     #[cfg(target_arch = "x86_64")]
-    if Avx2::detect().is_some() {
-        return features::run(WithAvx2(rows));
+    if let Some(avx2) = Avx2::detect() {
+        return features::run(WithAvx2(rows), avx2);
     }
     swap_all(rows);
 }

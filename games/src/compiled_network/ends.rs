@@ -6,9 +6,8 @@
 
 use super::CompiledNetwork;
 use super::code::Code;
-use super::features;
 use super::gates::Library;
-use super::interpreter::Interpret;
+use super::interpreter::interpret;
 use super::lanes::Lanes;
 use super::machine::{PartMachine, Target};
 use super::parts::Part;
@@ -65,7 +64,7 @@ impl Ends {
     pub(crate) fn run<L: Lanes>(&self, slots: &mut [L]) {
         match &self.machine {
             Some(machine) => machine.routine.run(slots),
-            None => features::run(Interpret { code: &self.code, slots }),
+            None => interpret(&self.code, slots),
         }
     }
 }

@@ -22,19 +22,19 @@ pub(crate) trait Kernel {
     fn run(self) -> Self::Output;
 }
 
-/// Runs a kernel with the instructions that it has evidence of.
+/// Runs a kernel with the instructions that the evidence is of.
 #[inline]
-pub(crate) fn run<K: Kernel>(kernel: K) -> K::Output {
+pub(crate) fn run<K: Kernel>(kernel: K, _: K::Proof) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     {
         if const { matches!(K::Proof::NEEDS, Vectors::Avx512) } {
-            assert!(has_avx512(), "there is evidence of AVX-512");
-            // SAFETY: `has_avx512` detected all the features.
+            // SAFETY: there is evidence of AVX-512, which only the detection of all these features
+            // makes.
             return unsafe { run_avx512(kernel) };
         }
         if const { matches!(K::Proof::NEEDS, Vectors::Avx2) } {
-            assert!(has_avx2(), "there is evidence of AVX2");
-            // SAFETY: `has_avx2` detected all the features.
+            // SAFETY: there is evidence of AVX2, which only the detection of all these features
+            // makes.
             return unsafe { run_avx2(kernel) };
         }
     }

@@ -1,16 +1,21 @@
 //! Executes code over slots of any width.
 
 use super::code::{Code, Instruction};
-use super::features::Kernel;
+use super::features::{self, Kernel};
 use super::gates::{Class, with_gate};
 use super::lanes::Lanes;
 
+/// Executes code over slots, of which there is at least one.
+#[inline]
+pub(crate) fn interpret<L: Lanes>(code: &Code, slots: &mut [L]) {
+    let proof = slots[0].proof();
+    features::run(Interpret { code, slots }, proof);
+}
+
 /// One execution of some code.
-pub(crate) struct Interpret<'a, L> {
-    /// The code.
-    pub(crate) code: &'a Code,
-    /// The slots it is over.
-    pub(crate) slots: &'a mut [L],
+struct Interpret<'a, L> {
+    code: &'a Code,
+    slots: &'a mut [L],
 }
 
 impl<L: Lanes> Kernel for Interpret<'_, L> {

@@ -11,9 +11,9 @@ use smallvec::SmallVec;
 
 use super::code::{Assembly, Code, assemble};
 use super::cover::Prices;
-use super::features::{self, Avx2};
+use super::features::Avx2;
 use super::gates::Library;
-use super::interpreter::Interpret;
+use super::interpreter::interpret;
 use super::machine::{Routine, Target, TaskMachine, functions};
 #[cfg(target_arch = "x86_64")]
 use super::registers;
@@ -220,7 +220,7 @@ impl Phase {
     fn run(&self, slots: &mut [u64]) {
         match self {
             Self::Translated(routine) => routine.run(slots),
-            Self::Interpreted(code) => features::run(Interpret { code, slots }),
+            Self::Interpreted(code) => interpret(code, slots),
         }
     }
 }

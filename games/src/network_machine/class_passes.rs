@@ -267,9 +267,11 @@ impl ClassPasses {
     #[inline]
     fn run(&mut self, work: Work<'_>) {
         match (Avx512::detect(), self.avx2) {
-            (Some(proof), _) => features::run(Running { passes: self, work, _proof: proof }),
-            (None, Some(proof)) => features::run(Running { passes: self, work, _proof: proof }),
-            (None, None) => features::run(Running { passes: self, work, _proof: () }),
+            (Some(proof), _) => features::run(Running { passes: self, work, _proof: proof }, proof),
+            (None, Some(proof)) => {
+                features::run(Running { passes: self, work, _proof: proof }, proof);
+            }
+            (None, None) => features::run(Running { passes: self, work, _proof: () }, ()),
         }
     }
 

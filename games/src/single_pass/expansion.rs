@@ -271,7 +271,8 @@ impl<B: Block + std::fmt::Debug> SinglePass<B> {
         }
         let Self { program, slots, proof, moves: before, lane_moves, .. } = self;
         let (places, proof) = (program.task.inputs.as_slice(), *proof);
-        features::run(MakeAll { slots, places, before, lanes_before: lane_moves, moves, n, proof });
+        let lanes_before = lane_moves.as_slice();
+        features::run(MakeAll { slots, places, before, lanes_before, moves, n, proof }, proof);
         self.moves.clear();
         self.lane_moves.clear();
         self.lane_moves.extend_from_slice(&moves.inputs);
@@ -288,11 +289,8 @@ impl<B: Block + std::fmt::Debug> SinglePass<B> {
             slots[ALL as usize] = B::all(self.proof);
         }
         let first = self.program.fact(0);
-        features::run(Gather {
-            from: &self.slots,
-            places: &self.results().next_facts,
-            to: &mut slots[first..],
-        });
+        let (from, places) = (&self.slots, &self.results().next_facts);
+        features::run(Gather { from, places, to: &mut slots[first..] }, self.proof);
         self.run_state(&mut slots);
         slots
     }
@@ -314,7 +312,7 @@ impl<B: Block + std::fmt::Debug> SinglePass<B> {
         };
         for word in 0..n.div_ceil(WORD) {
             let (found, mask) = (&mut found, mask(word, n));
-            features::run(Compare { next, facts, word, mask, found });
+            features::run(Compare { next, facts, word, mask, found }, self.proof);
         }
         (self.differences, self.gathered) = (found, gathered);
     }

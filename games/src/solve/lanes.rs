@@ -89,7 +89,8 @@ impl<B: Block> Expander for SideBySide<B> {
         {
             self.slots.take_machine(machine);
         }
-        features::run(Run { of: self, states, n_words, group })
+        let proof = self.slots.moving.proof();
+        features::run(Run { of: self, states, n_words, group }, proof)
     }
 }
 
