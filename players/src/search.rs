@@ -52,6 +52,7 @@ use crate::counted::counted;
 use crate::{Deliberation, Stop, ValueBound};
 use chance::{ChanceCuts, Probing};
 use evaluation::{CutOff, EvaluationFunction, EvaluationMemory};
+use frame::Choices;
 pub(crate) use frame::{Frame, SearchRoles, VisitRate};
 use move_order::MoveOrder;
 use recorder::Recorder;
@@ -499,7 +500,8 @@ impl<'a> Search<'a> {
             Some(false) => return Ok(Arrival::DeadEnd),
             Some(true) => {}
         }
-        self.memory.met_simultaneous_moves |= self.roles.choose_at_once(frame);
+        frame.choices = self.roles.choices(frame);
+        self.memory.met_simultaneous_moves |= frame.choices.n_choosing > 1;
         frame.is_extended = may_extend && frame.legal.iter().all(|moves| moves.len() == 1);
         if is_at_limit && !frame.is_extended {
             return Ok(Arrival::CutOff);
@@ -621,7 +623,7 @@ impl<'a> Search<'a> {
         beta: f64,
     ) -> Result<Value, Halt> {
         let n_moves = self.frames[level].legal[self.roles.index()].len();
-        let n_replies = self.roles.n_replies(&self.frames[level]);
+        let n_replies = self.frames[level].choices.n_replies;
         if self.settings.opponents == Opponents::Matrix && n_moves > 1 && n_replies > 1 {
             return self.mixed(level, n_moves, n_replies);
         }
@@ -681,7 +683,7 @@ impl<'a> Search<'a> {
         alpha: f64,
         beta: f64,
     ) -> Result<Value, Halt> {
-        let n_replies = self.roles.n_replies(&self.frames[level]);
+        let Choices { n_replies, replier, .. } = self.frames[level].choices;
         if n_replies == 1 {
             return self.only_reply(level, alpha, beta);
         }
@@ -689,7 +691,7 @@ impl<'a> Search<'a> {
         let (mut floor, mut ceiling) = (alpha, beta);
         let mut chosen: Option<Value> = None;
         let mut proven = true;
-        let replier = self.replier(level);
+        let replier = replier.filter(|_| self.move_order.is_used());
         // Joint replies are as many as the moves of the only role that has a choice.
         let n_tried = match replier {
             Some(_) => self.n_tried(level, n_replies as usize) as u64,

@@ -251,7 +251,7 @@ impl Search<'_> {
         let (lowest, highest) = self.settings.window;
         let me = self.roles.index();
         let n_moves = self.frames[level].legal[me].len();
-        let n_replies = self.roles.n_replies(&self.frames[level]);
+        let n_replies = self.frames[level].choices.n_replies;
         if n_moves > 1 && n_replies == 1 {
             let (needed, enough) = windows.gain;
             if needed >= enough {

@@ -9,6 +9,17 @@ use rustc_hash::FxHashMap;
 
 use super::move_order::Order;
 
+/// Who has a choice in a state, chance apart.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Choices {
+    /// Number of joint replies of the other roles.
+    pub(crate) n_replies: u64,
+    /// The only other role that has a choice.
+    pub(crate) replier: Option<usize>,
+    /// Number of roles that have a choice.
+    pub(crate) n_choosing: usize,
+}
+
 /// The roles of a game as a search sees them.
 #[derive(Clone, Debug)]
 pub(crate) struct SearchRoles {
@@ -45,15 +56,30 @@ impl SearchRoles {
 
     /// Number of joint replies of the others, chance apart.
     pub(crate) fn n_replies(&self, frame: &Frame) -> u64 {
-        let n_moves = self.others.iter().map(|&role| frame.legal[role].len() as u64);
-        n_moves.fold(1, u64::saturating_mul)
+        self.choices(frame).n_replies
     }
 
     /// Whether several roles choose at once in the state of a frame, chance apart.
     pub(crate) fn choose_at_once(&self, frame: &Frame) -> bool {
-        let choosing = |role: usize| usize::from(frame.legal[role].len() > 1);
-        let n_others: usize = self.others.iter().map(|&role| choosing(role)).sum();
-        n_others + choosing(self.index()) > 1
+        self.choices(frame).n_choosing > 1
+    }
+
+    /// Who has a choice in the state of a frame, of which the moves are listed.
+    #[inline]
+    pub(crate) fn choices(&self, frame: &Frame) -> Choices {
+        let mut n_replies: u64 = 1;
+        let mut replier = None;
+        let mut n_repliers = 0;
+        for &role in &self.others {
+            let n_moves = frame.legal[role].len();
+            n_replies = n_replies.saturating_mul(n_moves as u64);
+            if n_moves > 1 {
+                replier = Some(role);
+                n_repliers += 1;
+            }
+        }
+        let n_choosing = n_repliers + usize::from(frame.legal[self.index()].len() > 1);
+        Choices { n_replies, replier: replier.filter(|_| n_repliers == 1), n_choosing }
     }
 
     /// Puts the joint reply of this index into the frame's joint move. Replies
@@ -126,6 +152,8 @@ pub(crate) struct Frame {
     key: Option<StateKey>,
     /// The legal moves, by role.
     pub(crate) legal: Vec<Vec<MoveId>>,
+    /// Who has a choice, in a state with children.
+    pub(crate) choices: Choices,
     /// The joint move tried, by role.
     pub(crate) joint: Vec<MoveId>,
     /// The same as indices into the legal moves.
@@ -175,6 +203,7 @@ impl Frame {
             state: State::default(),
             key: None,
             legal: vec![Vec::new(); n_roles],
+            choices: Choices::default(),
             joint: vec![MoveId(0); n_roles],
             picked: vec![0; n_roles],
             children: None,

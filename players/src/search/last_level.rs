@@ -15,9 +15,9 @@ impl Search<'_> {
         if !frame.knows_outcomes() || level == 0 || self.settings.remembered == 0 {
             return None;
         }
-        let mut choosing = (0..self.roles.n_roles).filter(|&role| frame.legal[role].len() > 1);
-        let chooser = choosing.next().unwrap_or(self.roles.index());
-        (choosing.next().is_none() && self.roles.chance != Some(chooser)).then_some(chooser)
+        let chance_chooses = self.roles.chance.is_some_and(|chance| frame.legal[chance].len() > 1);
+        let is_single = frame.choices.n_choosing <= 1 && !chance_chooses;
+        is_single.then(|| frame.choices.replier.unwrap_or(self.roles.index()))
     }
 
     /// The best outcome for `role`, the only one that has a choice.

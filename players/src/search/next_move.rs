@@ -43,7 +43,7 @@ impl Search<'_> {
     }
 
     /// The index of the joint reply to try at `rank`; `replier` is the only other role that
-    /// has a choice.
+    /// has a choice, if its moves are to be ordered. The index is then that of its move.
     pub(super) fn reply_choice(
         &mut self,
         level: usize,
@@ -63,17 +63,6 @@ impl Search<'_> {
                 self.frames[level].reply_order.index(rank as usize) as u64
             }
         }
-    }
-
-    /// The only role of the others that has a choice, if its moves are to be ordered. The
-    /// index of a joint reply is then that of its move.
-    pub(super) fn replier(&self, level: usize) -> Option<usize> {
-        if !self.move_order.is_used() {
-            return None;
-        }
-        let legal = &self.frames[level].legal;
-        let mut choosing = self.roles.others.iter().filter(|&&role| legal[role].len() > 1);
-        choosing.next().filter(|_| choosing.next().is_none()).copied()
     }
 
     /// Notes that the move of `role` in the frame of `level` cut off its siblings. Callers
