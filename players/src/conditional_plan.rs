@@ -83,7 +83,7 @@ pub(crate) fn plan(
         }
         (Err(_), Some(End::TooLarge)) => ConditionalOutcome::TooLarge(settings.max_states),
         (Err(Halt::Due), None) => ConditionalOutcome::Stopped,
-        (Err(Halt::Broken(error)), None) => return Err(error.into()),
+        (Err(Halt::Broken(error)), None) => return Err((*error).into()),
     };
     Ok((outcome, deliberation))
 }

@@ -389,7 +389,7 @@ impl IncrementalDeliberation {
                 }
             }
             Err(Halt::Due) => {}
-            Err(Halt::Broken(error)) => return Err(error.into()),
+            Err(Halt::Broken(error)) => return Err((*error).into()),
         }
         self.deliberation = Some(self.said(said, roles.others.len()));
         Ok(())

@@ -319,7 +319,7 @@ impl<'a> BeliefSearch<'a> {
                         break;
                     }
                 }
-                Err(Interruption::Halt(Halt::Broken(error))) => return Err(error),
+                Err(Interruption::Halt(Halt::Broken(error))) => return Err(*error),
                 Err(Interruption::Halt(Halt::Due)) => {
                     let note = format!("values: estimates, {} ahead", counted(limit - 1, "step"));
                     self.deliberation.notes.push(note);

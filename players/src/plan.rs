@@ -299,7 +299,7 @@ pub(crate) fn plan(
             plan.map_or(PlanOutcome::Hopeless, PlanOutcome::Found)
         }
         Err(Halt::Due) => PlanOutcome::Stopped,
-        Err(Halt::Broken(error)) => return Err(error),
+        Err(Halt::Broken(error)) => return Err(*error),
     };
     Ok((outcome, deliberation))
 }

@@ -388,7 +388,7 @@ impl<'a> Search<'a> {
                     answer.value = None;
                     return Ok(answer);
                 }
-                Err(Halt::Broken(error)) => return Err(error),
+                Err(Halt::Broken(error)) => return Err(*error),
             }
         }
         self.stopwatch.deliberation.completed = true;

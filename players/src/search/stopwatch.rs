@@ -11,8 +11,8 @@ use crate::{Deliberation, Stop};
 pub(crate) enum Halt {
     /// Its [`Stop`] is due.
     Due,
-    /// The reasoner could not compute the rules.
-    Broken(ReasoningError),
+    /// The reasoner could not compute the rules. Boxed, so that results of a search are small.
+    Broken(Box<ReasoningError>),
 }
 
 /// A cancelled computation is caused by the stop and is no failure.
@@ -20,7 +20,7 @@ impl From<ReasoningError> for Halt {
     fn from(error: ReasoningError) -> Self {
         match error {
             ReasoningError::Cancelled => Self::Due,
-            other => Self::Broken(other),
+            other => Self::Broken(Box::new(other)),
         }
     }
 }
