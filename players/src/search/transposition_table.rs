@@ -110,10 +110,6 @@ impl Slot {
         self.field(BOUND, PROVEN) == EMPTY
     }
 
-    fn has(&self, key: StateKey) -> bool {
-        self.key == key.bits() && !self.is_empty()
-    }
-
     fn is_proven(&self) -> bool {
         self.field(PROVEN, GENERATION) == 1
     }
@@ -216,31 +212,36 @@ impl TranspositionTable {
         let generation = self.generation % GENERATIONS;
         let new = Slot::new(state, &entry, generation);
         let home = self.home(state.bits());
-        let mut at = home;
-        loop {
-            let slots = &mut self.clusters[at].0;
-            if let Some(known) = slots.iter_mut().find(|slot| slot.has(state)) {
-                let keeps = known.is_proven() && !entry.value.proven;
-                *known = if keeps { known.renewed(generation) } else { new };
-                return;
-            }
-            if slots[WAYS - 1].is_empty() {
-                break;
-            }
-            at = self.after(at);
+        let is_full = self.n_entries >= capacity;
+        let slot = self.find(home, |slot| slot.key == new.key);
+        if !slot.is_empty() {
+            let keeps = slot.is_proven() && !entry.value.proven;
+            *slot = if keeps { slot.renewed(generation) } else { new };
+            return;
         }
+        if is_full {
+            self.give_up(home, generation);
+            *self.find(home, |_| false) = new;
+        } else {
+            *slot = new;
+        }
+        self.n_entries += 1;
         self.n_placed += 1;
         if self.n_placed >= (capacity / 2).max(1) {
             (self.n_placed, self.generation) = (0, self.generation.wrapping_add(1));
         }
-        if self.n_entries >= capacity {
-            self.give_up(home, generation);
-        }
-        let mut at = home;
-        while !self.clusters[at].0[WAYS - 1].is_empty() {
+    }
+
+    /// The first slot, from the beginning of a cluster on, that is empty or wanted.
+    fn find(&mut self, cluster: usize, is_wanted: impl Fn(&Slot) -> bool) -> &mut Slot {
+        let mut at = cluster;
+        loop {
+            let slots = &self.clusters[at].0;
+            if let Some(found) = slots.iter().position(|slot| slot.is_empty() || is_wanted(slot)) {
+                return &mut self.clusters[at].0[found];
+            }
             at = self.after(at);
         }
-        self.place(new, at);
     }
 
     /// Removes the entry that is given up most gladly of some near a cluster.
@@ -268,15 +269,6 @@ impl TranspositionTable {
         }
     }
 
-    /// Puts a slot into the first empty one of a cluster.
-    fn place(&mut self, slot: Slot, cluster: usize) {
-        let slots = &mut self.clusters[cluster].0;
-        if let Some(empty) = slots.iter_mut().find(|slot| slot.is_empty()) {
-            *empty = slot;
-            self.n_entries += 1;
-        }
-    }
-
     /// The cluster that a state belongs to; the bits of keys are already mixed.
     fn home(&self, key: u128) -> usize {
         ((u128::from(key as u64) * self.clusters.len() as u128) >> 64) as usize
@@ -290,13 +282,8 @@ impl TranspositionTable {
     fn grow(&mut self, n_clusters: usize) {
         let larger = vec![Cluster([Slot::NONE; WAYS]); n_clusters];
         let smaller = std::mem::replace(&mut self.clusters, larger);
-        self.n_entries = 0;
         for slot in smaller.iter().flat_map(|cluster| &cluster.0).filter(|slot| !slot.is_empty()) {
-            let mut at = self.home(slot.key);
-            while !self.clusters[at].0[WAYS - 1].is_empty() {
-                at = self.after(at);
-            }
-            self.place(*slot, at);
+            *self.find(self.home(slot.key), |_| false) = *slot;
         }
     }
 }
