@@ -9,6 +9,7 @@ use games::{MoveId, RoleId};
 use crate::Player;
 use crate::SearchTree;
 use crate::belief_tree::BeliefTree;
+use crate::visit_tree::VisitTree;
 
 /// How a player reached its last answer; counters start at the question. What a player
 /// does not know stays at zero, empty or `None`.
@@ -49,6 +50,8 @@ pub struct Deliberation {
     pub tree: Option<Arc<SearchTree>>,
     /// The same of a search of beliefs.
     pub belief_tree: Option<Arc<BeliefTree>>,
+    /// The same of Monte-Carlo tree search.
+    pub visit_tree: Option<Arc<VisitTree>>,
     /// What else matters for reading the answer, a sentence each, without a full stop: a
     /// limit that was reached, a method that was used instead, a proven bound.
     pub notes: Vec<String>,

@@ -35,6 +35,7 @@ use crate::belief_tree::{BeliefEvent, BeliefNode, Seen};
 use crate::counted::counted;
 use crate::kind::PlayerKind;
 use crate::options::OptionSpec;
+use crate::recorded_tree::MAX_NODES;
 use crate::recorded_tree::TreeRecord;
 use crate::search::{Halt, settings, worst};
 use crate::seed;
@@ -155,8 +156,8 @@ impl Player for InformationSetSearch {
         self.tracker = None;
     }
 
-    fn record_tree(&mut self, max_nodes: usize) -> bool {
-        self.recorded = max_nodes;
+    fn record_tree(&mut self, max_nodes: Option<usize>) -> bool {
+        self.recorded = max_nodes.unwrap_or(MAX_NODES);
         true
     }
 

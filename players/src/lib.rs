@@ -76,6 +76,7 @@ mod sequential_planner;
 pub mod stop;
 #[cfg(test)]
 pub(crate) mod testing;
+pub mod visit_tree;
 
 pub use belief::Belief;
 pub use deliberation::{Candidate, Deliberation, ExpectedStep, PlanStep, ValueBound};

@@ -33,6 +33,7 @@ mod self_play;
 mod solved_games;
 mod team;
 mod tree;
+mod visits;
 
 use std::sync::Arc;
 
@@ -242,6 +243,7 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         rng: seed::generator(0, seed),
         seated: None,
         deliberation: None,
+        recorded_nodes: None,
     }))
 }
 
@@ -262,6 +264,8 @@ struct Mcts {
     rng: Pcg64,
     seated: Option<Seated>,
     deliberation: Option<Deliberation>,
+    /// Positions of the tree that are part of the report on a reply; none if it is `None`.
+    recorded_nodes: Option<usize>,
 }
 
 /// A match: what follows it, and its search.
@@ -279,17 +283,21 @@ impl Seated {
         self.search.set_estimator(Estimator::new(Arc::clone(evaluation), weight, game));
     }
 
-    /// Thinks about a state, in all threads. Gives the move to play and what was found, or
-    /// `None` if the computation was cancelled before anything was found.
+    /// Thinks about a state, in all threads. Gives the root of the tree, or `None` if the
+    /// computation was cancelled before anything was found.
     fn run(
         &mut self,
         state: &State,
         stop: &Stop,
         limit: u64,
-    ) -> Result<Option<(Option<MoveId>, Deliberation)>, ReasoningError> {
+    ) -> Result<Option<u32>, ReasoningError> {
         let Self { track, search, machines } = self;
-        let root = team::search(search, track.machine.as_mut(), machines, state, stop, limit);
-        Ok(unless_cancelled(root)?.map(|root| search.answer(root, track.role)))
+        unless_cancelled(team::search(search, track.machine.as_mut(), machines, state, stop, limit))
+    }
+
+    /// The move to play at the root, and what was found of it.
+    fn answer(&self, root: u32) -> (Option<MoveId>, Deliberation) {
+        self.search.answer(root, self.track.role)
     }
 }
 
@@ -328,7 +336,7 @@ impl Player for Mcts {
         }
         // The tree of the first question, begun early.
         let mut found = match seated.run(&state, stop, u64::MAX)? {
-            Some((_, found)) => found,
+            Some(root) => seated.answer(root).1,
             None => Deliberation::default(),
         };
         found.notes.splice(0..0, note);
@@ -356,9 +364,12 @@ impl Player for Mcts {
             (0, ..) => u64::MAX,
             (iterations, ..) => iterations,
         };
-        let Some((action, deliberation)) = seated.run(&state, stop, limit)? else {
+        let Some(root) = seated.run(&state, stop, limit)? else {
             return Ok(fallback);
         };
+        let (action, mut deliberation) = seated.answer(root);
+        let visits = |n| Arc::new(seated.search.visit_tree(root, seated.track.role, n));
+        deliberation.visit_tree = self.recorded_nodes.map(visits);
         self.deliberation = Some(deliberation);
         Ok(action.filter(|action| turn.legal.contains(action)).unwrap_or(fallback))
     }
@@ -369,6 +380,12 @@ impl Player for Mcts {
 
     fn abort(&mut self) {
         self.seated = None;
+    }
+
+    /// The positions that were visited most.
+    fn record_tree(&mut self, max_nodes: Option<usize>) -> bool {
+        self.recorded_nodes = Some(max_nodes.unwrap_or(visits::MAX_NODES));
+        true
     }
 
     fn deliberation(&self) -> Option<Deliberation> {

@@ -120,8 +120,9 @@ pub trait Player: Send {
     }
 
     /// Makes the tree of each later search part of the player's report on its reply, up to
-    /// `max_nodes` states. Returns whether the player searches a tree.
-    fn record_tree(&mut self, max_nodes: usize) -> bool {
+    /// `max_nodes` states; `None` for as many as the player chooses. Returns whether the player
+    /// searches a tree.
+    fn record_tree(&mut self, max_nodes: Option<usize>) -> bool {
         let _ = max_nodes;
         false
     }

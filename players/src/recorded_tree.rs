@@ -1,5 +1,8 @@
 //! A tree as it was searched, recorded up to a number of nodes.
 
+/// Maximum number of nodes of a record, where no other is wanted.
+pub(crate) const MAX_NODES: usize = 100_000;
+
 /// The tree of the last iteration of a search, in the order in which its nodes were entered;
 /// the first is the root.
 #[derive(Clone, Debug, PartialEq)]

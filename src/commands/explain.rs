@@ -108,9 +108,13 @@ pub struct Arguments {
     /// (determinization, information_set_search, is_mcts)
     #[arg(long)]
     belief: bool,
-    /// Print the tree that was searched, with alpha and beta
+    /// Print the tree that was searched, with alpha and beta (of `mcts`: with visits and means)
     #[arg(long)]
     tree: bool,
+    /// Show at most N states of the tree [default: 100000; of `mcts`, the 100 that were visited
+    /// most]
+    #[arg(long, value_name = "N", value_parser = whole_from::<usize>(1))]
+    tree_nodes: Option<usize>,
     /// Write that tree to FILE as a page
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -189,11 +193,11 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let shows_tree = arguments.tree || arguments.html.is_some() || arguments.dot.is_some();
     let wants_plan = arguments.plan || arguments.plan_file.is_some();
     let records = shows_tree || wants_plan;
-    let is_recorded = records && player.record_tree(search_tree::MAX_NODES);
+    let is_recorded = records && player.record_tree(arguments.tree_nodes);
     if shows_tree && !is_recorded {
         return Err(Failure::usage(anyhow!(
             "--tree, --html, --dot: cannot print the tree of {}; use minimax, alpha_beta, \
-             compulsive_deliberation or information_set_search",
+             compulsive_deliberation, information_set_search or mcts",
             arguments.player
         )));
     }
@@ -268,10 +272,11 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     if arguments.belief && belief.is_none() {
         return Err(no_belief(&arguments.player, kind.name, is_hidden));
     }
-    let tree = match (&said.tree, &said.belief_tree) {
-        (Some(tree), _) => Some(search_tree::Tree::of(tree, role, &mut names)),
-        (None, Some(tree)) => Some(search_tree::of_beliefs(tree, role, &mut names)),
-        (None, None) => None,
+    let tree = match (&said.tree, &said.belief_tree, &said.visit_tree) {
+        (Some(tree), ..) => Some(search_tree::Tree::of(tree, role, &mut names)),
+        (_, Some(tree), _) => Some(search_tree::of_beliefs(tree, role, &mut names)),
+        (_, _, Some(tree)) => Some(search_tree::of_visits(tree, role, &mut names)),
+        _ => None,
     };
     let decided = Decided {
         game: game.name().to_owned(),

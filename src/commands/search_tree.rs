@@ -3,6 +3,7 @@
 mod beliefs;
 mod dot;
 mod page;
+mod visits;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -10,15 +11,14 @@ use std::io::{self, Write};
 use games::{MoveId, RoleId};
 use players::search_tree::{Found, SearchNode};
 use players::{SearchTree, ValueBound};
+use results::counted::counted;
 use serde::Serialize;
 
 use crate::explanation::Names;
 pub(super) use beliefs::tree as of_beliefs;
 pub(super) use dot::write as write_dot;
 pub(super) use page::write as write_page;
-
-/// Maximum number of states that are recorded.
-pub(super) const MAX_NODES: usize = 100_000;
+pub(super) use visits::tree as of_visits;
 
 /// A tree with its moves in words; the first state is the root.
 #[derive(Debug, Serialize)]
@@ -44,8 +44,11 @@ pub(super) struct Node {
     pub(super) value: Option<f64>,
     #[serde(serialize_with = "crate::explanation::bound_name")]
     pub(super) bound: Option<ValueBound>,
-    /// `searched`, `terminal`, `cut_off`, `dead_end` or `remembered`.
+    /// `searched`, `terminal`, `cut_off`, `dead_end` or `remembered`; of Monte-Carlo tree search
+    /// `sampled`, `proven` or `terminal`.
     pub(super) found: &'static str,
+    /// Of Monte-Carlo tree search: how often the moves that led here were tried.
+    pub(super) visits: Option<u64>,
     /// Whether the player has a choice here, another role, or both.
     pub(super) is_mine: bool,
     /// Moves that were never looked at: the first of them, and how many there are.
@@ -90,6 +93,7 @@ impl Tree {
                 value,
                 bound: value.map(|_| bound),
                 found: found_name(found),
+                visits: None,
                 is_mine: own.is_empty() || own.contains(&usize::from(me.0)),
                 left_out: node.left_out.iter().map(|moves| words(moves, &own)).collect(),
                 n_left_out,
@@ -97,6 +101,18 @@ impl Tree {
             });
         }
         Self { role: names.role(me).to_owned(), nodes, n_unrecorded: tree.n_unrecorded }
+    }
+
+    /// Whether it is one of Monte-Carlo tree search.
+    pub(super) fn is_sampled(&self) -> bool {
+        self.nodes.iter().any(|node| node.visits.is_some())
+    }
+
+    /// How many states more there are, in words.
+    fn unrecorded_words(&self) -> Option<String> {
+        let states = counted(self.n_unrecorded, "more state", "more states");
+        let why = if self.is_sampled() { "visited less often" } else { "not recorded" };
+        (self.n_unrecorded > 0).then(|| format!("{states}, {why} (see --tree-nodes)"))
     }
 }
 
@@ -116,7 +132,12 @@ impl Node {
             Some(ValueBound::AtMost) => "at most ",
             Some(ValueBound::Exact | ValueBound::Estimate) | None => "",
         };
-        self.value.map_or_else(|| "?".to_owned(), |value| format!("{bound}{}", short(value)))
+        match (self.value, self.found) {
+            (None, _) => "?".to_owned(),
+            // Means have a decimal, whatever it is.
+            (Some(value), "sampled") => format!("{value:.1}"),
+            (Some(value), _) => format!("{bound}{}", short(value)),
+        }
     }
 
     /// How the value was found, where it was not by searching below.
@@ -126,7 +147,16 @@ impl Node {
             "cut_off" => Some("depth limit"),
             "dead_end" => Some("a role has no move"),
             "remembered" => Some("from the table"),
+            "proven" => Some("proven"),
             _ => None,
+        }
+    }
+
+    /// What stands below the value: the visits, or alpha and beta on entering.
+    pub(super) fn below_value(&self) -> String {
+        match self.visits {
+            Some(visits) => counted(visits, "visit", "visits"),
+            None => format!("[{}, {}]", short(self.alpha), short(self.beta)),
         }
     }
 
@@ -172,16 +202,20 @@ pub(super) fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
     // Plain minimax has the same window everywhere.
     let has_windows =
         tree.nodes.iter().any(|node| (node.alpha, node.beta) != (root.alpha, root.beta));
-    let brackets = match has_windows {
-        true => "; in brackets: alpha and beta when the state was entered",
-        false => "",
+    let heading = match (tree.is_sampled(), has_windows) {
+        (true, _) => {
+            format!("mean rewards of {}, and how often the moves were tried", tree.role)
+        }
+        (false, true) => format!(
+            "values for {}; in brackets: alpha and beta when the state was entered",
+            tree.role
+        ),
+        (false, false) => format!("values for {}", tree.role),
     };
-    writeln!(out, "\n  tree, values for {}{brackets}", tree.role)?;
+    writeln!(out, "\n  tree, {heading}")?;
     for (line, node) in lines.iter().zip(&tree.nodes) {
-        match has_windows {
-            true => {
-                write!(out, "    {line:width$}  [{}, {}]", short(node.alpha), short(node.beta))?
-            }
+        match has_windows || tree.is_sampled() {
+            true => write!(out, "    {line:width$}  {}", node.below_value())?,
             false => write!(out, "    {line}")?,
         }
         if let Some(how) = node.how() {
@@ -192,8 +226,8 @@ pub(super) fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
         }
         writeln!(out)?;
     }
-    if tree.n_unrecorded > 0 {
-        writeln!(out, "    ... and {} states more, which were not recorded", tree.n_unrecorded)?;
+    if let Some(words) = tree.unrecorded_words() {
+        writeln!(out, "    ... and {words}")?;
     }
     Ok(())
 }

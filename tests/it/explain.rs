@@ -191,6 +191,30 @@ fn the_tree_is_shown_as_it_was_searched() {
     assert_eq!(workspace.read("tree.html"), page);
 }
 
+/// Of Monte-Carlo tree search, the states that were visited most, with their visits: on a page
+/// and as a graph, too. The first line is that of the win, which is proven.
+#[test]
+fn the_most_visited_states_of_mcts_are_shown() {
+    let workspace = Workspace::new();
+    let command = ["explain", "nim", "--player", "mcts", "--nodes", "45000", "--tree"];
+    let files = ["--tree-nodes", "9", "--html", "tree.html", "--dot", "tree.dot"];
+    let told = workspace.run(&[&command[..], &files].concat()).code(0).stdout();
+    let (_, tree) = told.split_once("\n  tree, mean rewards of left, ").unwrap();
+    let lines: Vec<&str> = tree.lines().collect();
+    assert!(lines[1].starts_with("    (root): 100 ") && lines[1].ends_with("  proven"), "{tree}");
+    assert!(lines[2].starts_with("      (take "), "{tree}");
+    assert!(lines[1..10].iter().all(|line| line.contains(" visit")), "{tree}");
+    assert!(lines[10].ends_with(" more states, visited less often (see --tree-nodes)"), "{tree}");
+    assert_eq!(workspace.read("tree.html").matches(" visits</text>").count(), 9);
+    let graph = workspace.read("tree.dot");
+    assert_eq!((graph.matches(" -> ").count(), graph.matches(" visits").count()), (8, 9));
+    let json = workspace.run(&[&command[..], &["--json"]].concat()).code(0).stdout();
+    let decided: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let nodes = decided["tree"]["nodes"].as_array().unwrap();
+    assert_eq!((nodes.len(), &nodes[0]["found"]), (100, &"proven".into()));
+    assert!(nodes.iter().all(|node| node["visits"].is_u64()), "{json}");
+}
+
 /// A tree of more states than a drawing holds is a list on the page; the values of a
 /// whole plan and its steps agree.
 #[test]

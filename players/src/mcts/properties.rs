@@ -15,7 +15,8 @@ use super::tree::Kind;
 use crate::learning::{LinearEvaluation, Trainer, TrainingSettings};
 use crate::search::track::Track;
 use crate::testing::{Graph, Movers, Node, joint_moves};
-use crate::{Seat, Stop, seed};
+use crate::visit_tree::{Known, VisitNode, VisitTree};
+use crate::{ExpectedStep, Seat, Stop, seed};
 
 const SETTINGS: Settings = Settings {
     exploration: 0.2,
@@ -135,6 +136,17 @@ fn constant_sum(mut graph: Graph) -> Graph {
     graph
 }
 
+/// The lines to all positions that are shown, with the visits of the last step.
+fn lines(tree: &VisitTree) -> Vec<(Vec<ExpectedStep>, u64)> {
+    let mut lines: Vec<(Vec<ExpectedStep>, u64)> = Vec::new();
+    for VisitNode { parent, step, visits, .. } in &tree.nodes {
+        let mut line = parent.map_or_else(Vec::new, |parent| lines[parent].0.clone());
+        line.push(step.clone());
+        lines.push((line, *visits));
+    }
+    lines
+}
+
 fn movers() -> impl Strategy<Value = Movers> {
     prop_oneof![Just(Movers::Alternating), Just(Movers::Simultaneous)]
 }
@@ -222,6 +234,51 @@ proptest! {
             let worth = search.tree.bounds(root)[0].reward();
             prop_assert!((worth - value(&graph, 0, 0, f64::min, false)).abs() < 1e-3);
         }
+    }
+
+    /// What is shown of a tree are lines of the game, with what is known where they lead.
+    #[test]
+    fn the_most_visited_positions_are_lines_of_the_game(
+        seed in any::<u64>(),
+        roles in roles(),
+        movers in movers(),
+        n_layers in 1usize..6,
+        limit in 1u64..300,
+        max_nodes in 1usize..40,
+    ) {
+        let graph = Graph::random(seed, &roles, movers, n_layers);
+        let (search, track, root) = run(&graph, SETTINGS, limit);
+        let whole = search.visit_tree(root, RoleId(0), usize::MAX);
+        prop_assert_eq!(whole.n_unrecorded, 0);
+        let shown = search.visit_tree(root, RoleId(0), max_nodes);
+        prop_assert_eq!(shown.nodes.len(), max_nodes.min(whole.nodes.len()));
+        prop_assert!(shown.nodes.len() as u64 + shown.n_unrecorded <= whole.nodes.len() as u64);
+        let mut places: Vec<usize> = Vec::new();
+        let mut last_below = vec![u64::MAX; whole.nodes.len()];
+        for node in &whole.nodes {
+            let mut place = 0;
+            if let Some(parent) = node.parent {
+                prop_assert!(node.visits <= last_below[parent], "{:?}", whole);
+                last_below[parent] = node.visits;
+                let mut moves = vec![0; roles.len()];
+                for &(role, action) in &node.step {
+                    let action = track.machine.move_expression(action).to_string();
+                    moves[usize::from(role.0)] = action[1..].parse().unwrap();
+                }
+                place = graph.child(places[parent], &moves);
+            }
+            places.push(place);
+            let is_leaf = matches!(graph.nodes[place], Node::Leaf(_));
+            if node.visits > 0 {
+                prop_assert_eq!(node.known == Known::Terminal, is_leaf);
+            }
+            if node.known != Known::Sampled {
+                let worth = value(&graph, place, 0, f64::min, false);
+                prop_assert!((node.value - worth).abs() < 1e-1, "{:?}: {worth}", node);
+            }
+        }
+        let (shown, whole) = (lines(&shown), lines(&whole));
+        prop_assert!(shown.iter().all(|line| whole.contains(line)), "{:?}, {:?}", shown, whole);
     }
 
     /// A tree that is full forgets cold nodes and nothing that matters: visits, values and

@@ -10,6 +10,7 @@ use rand_pcg::Pcg64;
 use super::track::Track;
 use super::{Answer, Memory, Search, Settings, check_order};
 use crate::endgames::{check_table, move_of_table};
+use crate::recorded_tree::MAX_NODES;
 use crate::seed;
 use crate::{Deliberation, Failure, Player, Seat, Stop, Turn};
 
@@ -153,8 +154,8 @@ impl Player for Searcher {
         self.forget();
     }
 
-    fn record_tree(&mut self, max_nodes: usize) -> bool {
-        self.recorded_nodes = Some(max_nodes);
+    fn record_tree(&mut self, max_nodes: Option<usize>) -> bool {
+        self.recorded_nodes = Some(max_nodes.unwrap_or(MAX_NODES));
         true
     }
 

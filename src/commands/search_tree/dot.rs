@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Node, Tree, short};
+use super::{Node, Tree};
 
 /// Writes the tree in DOT: states as boxes (triangles would not hold their text), moves
 /// that were never looked at dashed.
@@ -25,8 +25,7 @@ pub(in crate::commands) fn write(out: &mut impl Write, tree: &Tree) -> io::Resul
 
 fn label(node: &Node) -> String {
     let how = node.how().map_or_else(String::new, |how| format!("\\n{how}"));
-    let window = format!("[{}, {}]", short(node.alpha), short(node.beta));
-    format!("{}\\n{window}{how}", node.value_words())
+    format!("{}\\n{}{how}", node.value_words(), node.below_value())
 }
 
 fn quoted(text: &str) -> String {

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::{Node, Tree, depths, short};
+use super::{Node, Tree, depths};
 
 /// Maximum number of places in a row of the drawing.
 const MAX_PLACES: usize = 60;
@@ -34,19 +34,26 @@ pub(in crate::commands) fn write(out: &mut impl Write, tree: &Tree, title: &str)
     writeln!(out, "<meta name=\"viewport\" content=\"width=device-width\">")?;
     writeln!(out, "<title>{title}</title>\n<style>\n{STYLE}\n</style></head><body>")?;
     writeln!(out, "<h1>{title}</h1>")?;
+    let (below, never) = match tree.is_sampled() {
+        true => ("Below them: how often the moves that led here were tried.", ""),
+        false => {
+            ("Brackets show alpha and beta when a state was entered.", " Dashed: never looked at.")
+        }
+    };
     writeln!(
         out,
-        "<p>Values are rewards of {}. Brackets show alpha and beta when a state was entered. \
-         Blue: this role chooses. Orange: the others choose. Dashed: never looked at.</p>",
-        escaped(&tree.role)
+        "<p>Values are rewards of {}. {} Blue: this role chooses. Orange: the others choose.{}</p>",
+        escaped(&tree.role),
+        below,
+        never
     )?;
     let places = places(tree);
     match places {
         Some(places) => draw(out, tree, &places)?,
         None => list(out, tree)?,
     }
-    if tree.n_unrecorded > 0 {
-        writeln!(out, "<p>{} states more were not recorded.</p>", tree.n_unrecorded)?;
+    if let Some(words) = tree.unrecorded_words() {
+        writeln!(out, "<p>... and {words}</p>")?;
     }
     writeln!(out, "</body></html>")
 }
@@ -169,15 +176,14 @@ fn state(node: &Node, x: f64, y: f64) -> String {
     format!(
         "<g><title>{}{}{how}</title><rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"84\" \
          height=\"48\" rx=\"6\"/><text class=\"value\" x=\"{x}\" y=\"{}\">{value}</text><text \
-         class=\"window\" x=\"{x}\" y=\"{}\">[{}, {}]</text></g>\n",
+         class=\"window\" x=\"{x}\" y=\"{}\">{}</text></g>\n",
         escaped(&node.action),
         if node.action.is_empty() { "root" } else { "" },
         x - 42.0,
         y - 24.0,
         y - 3.0,
         y + 15.0,
-        short(node.alpha),
-        short(node.beta),
+        node.below_value(),
     )
 }
 
@@ -194,11 +200,10 @@ fn list(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
         }
         let action = if at == 0 { "root" } else { &node.action };
         let mut words = format!(
-            "{}: <b>{}</b> <span class=\"quiet\">[{}, {}]",
+            "{}: <b>{}</b> <span class=\"quiet\">{}",
             escaped(action),
             node.value_words(),
-            short(node.alpha),
-            short(node.beta)
+            node.below_value()
         );
         if let Some(how) = node.how() {
             let _ = write!(words, " {how}");

@@ -13,7 +13,6 @@ use serde::Serialize;
 use super::ordered::{Order, Ordered};
 use crate::built_in;
 use crate::commands::one_decision::{Question, chooser, decide};
-use crate::commands::search_tree;
 use crate::failure::Failure;
 use crate::manager::PlayerSource;
 use crate::spec::{check_evaluation, read_player};
@@ -59,9 +58,9 @@ pub(super) fn search(
         ))
     })?;
     let exact = format!("depth={depth},deepening=false,transposition=0,evaluation={evaluation}");
-    let run = |method, player: String, recorded| run(machine, line, role, method, player, recorded);
+    let run = |method, player: String, records| run(machine, line, role, method, player, records);
     let minimax = format!("minimax:{exact},bounded=false");
-    let (minimax, tree) = run("minimax", minimax, search_tree::MAX_NODES)?;
+    let (minimax, tree) = run("minimax", minimax, true)?;
     let value = minimax.value;
     let mut searches = vec![minimax];
     let has_chance = machine.game().random().is_some();
@@ -69,7 +68,7 @@ pub(super) fn search(
         [("alpha-beta", "none"), ("alpha-beta, Star1", "star1"), ("alpha-beta, Star2", "star2")];
     for (method, cuts) in methods.into_iter().take(if has_chance { 3 } else { 1 }) {
         let player = format!("alpha_beta:{exact},chance_cuts={cuts}");
-        searches.push(run(method, player, 0)?.0);
+        searches.push(run(method, player, false)?.0);
     }
     if let Some(ordered) = tree.filter(|_| !has_chance).and_then(|tree| Ordered::of(&tree, role)) {
         let orders = [
@@ -85,14 +84,14 @@ pub(super) fn search(
     Ok(searches)
 }
 
-/// A search by this player, and its tree of at most `recorded` states.
+/// A search by this player, and its tree if `records`.
 fn run(
     machine: &dyn StateMachine,
     line: &Line,
     role: RoleId,
     method: &'static str,
     player: String,
-    recorded: usize,
+    records: bool,
 ) -> Result<(Searched, Option<Arc<SearchTree>>), Failure> {
     let contestant = read_player(&player).map_err(Failure::usage)?;
     let PlayerSource::BuiltIn { kind, options } = &contestant.config.source else {
@@ -100,8 +99,8 @@ fn run(
     };
     let kind = built_in::find(kind).expect("minimax and alpha_beta are kinds");
     let mut searching = (kind.make)(options).map_err(Failure::usage)?;
-    if recorded > 0 {
-        searching.record_tree(recorded);
+    if records {
+        searching.record_tree(None);
     }
     let (time, nodes) = (Duration::ZERO, Some(MAX_NODES));
     let question = Question { role, line, start: None, time, nodes, seed: 1, player: &player };

@@ -1,0 +1,163 @@
+//! The part of the tree that a person may want to see: the positions that were visited most.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use games::RoleId;
+
+use super::search::Search;
+use super::tree::{Kind, NONE, by_role, joint_moves_of};
+use crate::ExpectedStep;
+use crate::visit_tree::{Known, VisitNode, VisitTree};
+
+/// Maximum number of positions, where no other is wanted: as many as one likes to read.
+pub(super) const MAX_NODES: usize = 100;
+
+/// A position on the way to be shown.
+struct Shown {
+    /// Its node in the tree.
+    at: u32,
+    parent: Option<usize>,
+    step: ExpectedStep,
+    visits: u32,
+    /// The shown positions below it, the most visited first.
+    below: Vec<usize>,
+}
+
+impl Search {
+    /// The most visited positions below a node, `max_nodes` at most, with values for `me`.
+    pub(super) fn visit_tree(&self, root: u32, me: RoleId, max_nodes: usize) -> VisitTree {
+        let shown = self.most_visited(root, max_nodes);
+        let mut nodes: Vec<VisitNode> = Vec::with_capacity(shown.len());
+        let mut left = vec![(0, None)];
+        while let Some((index, parent)) = left.pop() {
+            let position: &Shown = &shown[index];
+            let at = nodes.len();
+            nodes.push(self.visit_node(position, parent, me));
+            left.extend(position.below.iter().rev().map(|&below| (below, Some(at))));
+        }
+        let mut distinct: Vec<u32> = shown.iter().map(|position| position.at).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let n_unrecorded = self.n_visited(root).saturating_sub(distinct.len() as u64);
+        VisitTree { nodes, n_unrecorded }
+    }
+
+    /// The most visited positions, each after the one before it.
+    fn most_visited(&self, root: u32, max_nodes: usize) -> Vec<Shown> {
+        let visits = self.tree.node(root).visits;
+        let mut shown: Vec<Shown> = Vec::new();
+        let first = Shown { at: root, parent: None, step: Vec::new(), visits, below: Vec::new() };
+        let mut waiting = vec![Some(first)];
+        // Of equals, those that were found first.
+        let mut most_visited = BinaryHeap::from([(visits, Reverse(0))]);
+        while shown.len() < max_nodes
+            && let Some((_, Reverse(next))) = most_visited.pop()
+        {
+            let Some(position) = waiting[next].take() else { continue };
+            let index = shown.len();
+            if let Some(parent) = position.parent {
+                shown[parent].below.push(index);
+            }
+            let at = position.at;
+            shown.push(position);
+            for (step, visits, child) in self.visited_children(at) {
+                // Lines may lead back to where they were.
+                let mut before = Some(index);
+                while let Some(above) = before
+                    && shown[above].at != child
+                {
+                    before = shown[above].parent;
+                }
+                if before.is_none() {
+                    let parent = Some(index);
+                    most_visited.push((visits, Reverse(waiting.len())));
+                    waiting.push(Some(Shown {
+                        at: child,
+                        parent,
+                        step,
+                        visits,
+                        below: Vec::new(),
+                    }));
+                }
+            }
+        }
+        shown
+    }
+
+    /// The children of a node that were visited or proven: the moves to them, of the roles that
+    /// have a choice, and the visits.
+    fn visited_children(&self, at: u32) -> Vec<(ExpectedStep, u32, u32)> {
+        let (_, edges) = self.tree.edges(at);
+        let is_seen = |visits: u32, child: u32| visits > 0 || self.tree.is_settled(child);
+        let mut children = Vec::new();
+        match self.tree.node(at).kind {
+            Kind::Leaf | Kind::End => {}
+            Kind::Choice(_) | Kind::Chance => {
+                for edge in edges.iter().filter(|edge| is_seen(edge.visits, edge.child)) {
+                    children.push((vec![(edge.role, edge.action)], edge.visits, edge.child));
+                }
+            }
+            Kind::Joint => {
+                for index in 0..joint_moves_of(edges) {
+                    let child = self.tree.joint_child(at, index);
+                    if child == NONE || !is_seen(self.tree.node(child).visits, child) {
+                        continue;
+                    }
+                    let mut visits = self.tree.node(child).visits;
+                    let mut rest = index;
+                    let mut step: ExpectedStep = Vec::new();
+                    // The last role's moves change fastest.
+                    for moves in by_role(edges).collect::<Vec<_>>().into_iter().rev() {
+                        let edge = &moves[(rest % moves.len() as u64) as usize];
+                        step.push((edge.role, edge.action));
+                        visits = visits.min(edge.visits);
+                        rest /= moves.len() as u64;
+                    }
+                    step.reverse();
+                    children.push((step, visits, child));
+                }
+            }
+        }
+        children
+    }
+
+    fn visit_node(&self, position: &Shown, parent: Option<usize>, me: RoleId) -> VisitNode {
+        let Shown { at, step, visits, .. } = position;
+        let node = self.tree.node(*at);
+        let role = usize::from(me.0);
+        let bounds = self.tree.bounds(*at)[role];
+        let looks = match self.is_evaluating() {
+            true => self.tree.estimates(*at)[role],
+            false => self.tree.means(*at)[role],
+        };
+        let known = match node.kind {
+            Kind::End => Known::Terminal,
+            _ if bounds.is_exact() => Known::Proven,
+            _ => Known::Sampled,
+        };
+        let value = match bounds.is_exact() {
+            true => bounds.reward(),
+            false => 100.0 * f64::from(bounds.clamp(looks)),
+        };
+        let (_, edges) = self.tree.edges(*at);
+        let is_mine = edges.iter().any(|edge| edge.role == me);
+        VisitNode { parent, step: step.clone(), visits: u64::from(*visits), value, known, is_mine }
+    }
+
+    /// How many positions below a node, itself included, were visited or proven.
+    fn n_visited(&self, root: u32) -> u64 {
+        let mut is_met = vec![false; self.tree.nodes.len()];
+        is_met[root as usize] = true;
+        let (mut left, mut n) = (vec![root], 0);
+        while let Some(at) = left.pop() {
+            n += 1;
+            for (_, _, child) in self.visited_children(at) {
+                if !std::mem::replace(&mut is_met[child as usize], true) {
+                    left.push(child);
+                }
+            }
+        }
+        n
+    }
+}
