@@ -9,6 +9,9 @@ use super::{Node, Tree, depths};
 /// Maximum number of places in a row of the drawing.
 const MAX_PLACES: usize = 60;
 
+/// Maximum number of characters of a move in the drawing.
+const MOST_LETTERS: usize = 14;
+
 /// Width of a place and height of a row, in pixels.
 const PLACE: f64 = 96.0;
 const ROW: f64 = 120.0;
@@ -125,11 +128,11 @@ fn draw(out: &mut impl Write, tree: &Tree, places: &[(f64, Option<f64>)]) -> io:
                 py + 24.0,
                 y - 24.0
             );
-            let (mx, my) = (f64::midpoint(px, x), f64::midpoint(py, y) + 4.0);
             let _ = writeln!(
-                lines,
-                "<text class=\"move\" x=\"{mx}\" y=\"{my}\">{}</text>",
-                escaped(&node.action)
+                boxes,
+                "<text class=\"move\" x=\"{x}\" y=\"{}\">{}</text>",
+                y - 31.0,
+                escaped(&fitting(&node.action))
             );
         }
         let _ = write!(boxes, "{}", state(node, x, y));
@@ -156,6 +159,14 @@ fn draw(out: &mut impl Write, tree: &Tree, places: &[(f64, Option<f64>)]) -> io:
     }
     write!(out, "{lines}{boxes}")?;
     writeln!(out, "</svg></div>")
+}
+
+/// A move as it fits above a box, beside others.
+fn fitting(action: &str) -> String {
+    match action.char_indices().nth(MOST_LETTERS) {
+        Some((end, _)) => format!("{}\u{2026}", &action[..end]),
+        None => action.to_owned(),
+    }
 }
 
 /// What fits into a box of moves that were never looked at.
