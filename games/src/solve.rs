@@ -33,6 +33,7 @@ mod levels;
 pub mod matrix;
 pub mod proof;
 mod saving;
+mod state_numbers;
 mod store;
 mod successor_numbers;
 mod table;
@@ -40,7 +41,7 @@ mod values;
 mod words;
 
 use std::io::{self, Read, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 pub use checkpoint::ResumeError;
 pub use crew::{Alone, Crew, Task};
@@ -48,9 +49,10 @@ pub use table::{GameHash, Summary, TableError, ValueTable};
 
 use self::blocks::ROUND_STATES;
 use self::checkpoint::SegmentKind;
-use self::expand::{Numbers, OneByOne};
+use self::expand::OneByOne;
 use self::keys::{FactKeys, Numbered};
 use self::levels::{Levels, Run, Setup, Stopped};
+use self::state_numbers::StateNumbers;
 use self::words::{Encoding, Grading, Samples};
 use crate::compiled_network::CompiledNetwork;
 use crate::grounding::{GroundingError, GroundingLimits, ground};
@@ -599,9 +601,9 @@ fn one_by_one(
     machine: &mut dyn StateMachine,
     memory_bytes: u64,
 ) -> Result<Box<dyn Run>, SolveError> {
-    let numbers = Arc::new(Mutex::new(Numbers::default()));
-    let initial = machine.initial_state()?;
-    let first = numbers.lock().unwrap_or_else(PoisonError::into_inner).number(&initial);
+    let mut numbers = StateNumbers::default();
+    let first = numbers.number(&machine.initial_state()?).expect("it is the first");
+    let numbers = Arc::new(Mutex::new(numbers));
     let expander = OneByOne::new(machine.fork(), &numbers, memory_bytes);
     let setup = setup(machine, memory_bytes);
     let keys = Numbered { machine: Mutex::new(expander), numbers: Arc::clone(&numbers) };

@@ -3,10 +3,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 
-use crate::split_mix::finalise;
+use super::state_numbers::StateNumbers;
 use crate::state::{MoveId, RoleId, State};
 use crate::{
     Expression, GoalReading, ReasoningError, StateKey, StateMachine, n_joint_moves, push_joint_move,
@@ -104,62 +103,6 @@ pub(super) fn worst(reading: &GoalReading) -> u8 {
     reading.values.iter().min().map_or(0, |goal| goal.value())
 }
 
-/// Number of parts of the states that a machine has met: the first byte of a hash says which.
-const N_PARTS: usize = 256;
-
-/// The numbers of states that a machine has met.
-#[derive(Debug)]
-pub(super) struct Numbers {
-    /// In parts by hash: one map of millions of states takes most of a second when it grows, and
-    /// clocks run meanwhile.
-    by_state: [FxHashMap<State, u32>; N_PARTS],
-    states: Vec<State>,
-}
-
-impl Default for Numbers {
-    fn default() -> Self {
-        Self {
-            by_state: [const { FxHashMap::with_hasher(FxBuildHasher) }; N_PARTS],
-            states: Vec::new(),
-        }
-    }
-}
-
-impl Numbers {
-    /// The number of a state; a new one if it was not met before.
-    pub(super) fn number(&mut self, state: &State) -> u64 {
-        let part = &mut self.by_state[part(state)];
-        if let Some(&number) = part.get(state) {
-            return number.into();
-        }
-        let number = u32::try_from(self.states.len()).expect("memory ends before");
-        self.states.push(state.clone());
-        part.insert(state.clone(), number);
-        number.into()
-    }
-
-    /// The number of a state that was met.
-    pub(super) fn find(&self, state: &State) -> Option<u64> {
-        self.by_state[part(state)].get(state).map(|&number| number.into())
-    }
-
-    pub(super) fn state(&self, number: u64) -> &State {
-        &self.states[number as usize]
-    }
-
-    /// Bytes of all states, roughly.
-    pub(super) fn n_bytes(&self) -> u64 {
-        let words = self.states.first().map_or(0, |state| state.words.len() as u64);
-        self.states.len() as u64 * (2 * (24 + 8 * words) + 16)
-    }
-}
-
-/// The part of all states that a state is in.
-fn part(state: &State) -> usize {
-    let bits = state.words.iter().fold(0, |bits, &word| finalise(bits ^ word));
-    (bits >> 56) as usize
-}
-
 /// Bytes of a pass with few states.
 const PASS_BYTES: usize = 2 * size_of::<(Mask, Vec<u64>)>();
 
@@ -168,7 +111,7 @@ const PASS_BYTES: usize = 2 * size_of::<(Mask, Vec<u64>)>();
 /// state.
 pub(super) struct OneByOne {
     machine: Box<dyn StateMachine>,
-    numbers: Arc<Mutex<Numbers>>,
+    numbers: Arc<Mutex<StateNumbers>>,
     legal: Vec<Vec<MoveId>>,
     joint_moves: Vec<MoveId>,
     memory_bytes: u64,
@@ -179,26 +122,26 @@ impl OneByOne {
     /// than this.
     pub(super) fn new(
         machine: Box<dyn StateMachine>,
-        numbers: &Arc<Mutex<Numbers>>,
+        numbers: &Arc<Mutex<StateNumbers>>,
         memory_bytes: u64,
     ) -> Self {
         let legal = vec![Vec::new(); machine.game().roles().len()];
         Self { machine, numbers: Arc::clone(numbers), legal, joint_moves: Vec::new(), memory_bytes }
     }
 
-    fn numbers(&self) -> std::sync::MutexGuard<'_, Numbers> {
+    fn numbers(&self) -> std::sync::MutexGuard<'_, StateNumbers> {
         self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The key of a state by its number.
     pub(super) fn key(&mut self, number: u64) -> StateKey {
-        let state = self.numbers().state(number).clone();
+        let state = self.numbers().state(number);
         self.machine.key(&state)
     }
 
     /// The facts of a state by its number.
     pub(super) fn facts(&self, number: u64) -> Vec<Expression> {
-        self.machine.facts(self.numbers().state(number))
+        self.machine.facts(&self.numbers().state(number))
     }
 }
 
@@ -211,7 +154,7 @@ impl Expander for OneByOne {
         let mut next = State::default();
         for (at, &number) in states.iter().enumerate() {
             let bit = |mask: &mut Mask| mask[at / 64] |= 1 << (at % 64);
-            let state = self.numbers().state(number).clone();
+            let state = self.numbers().state(number);
             if self.machine.is_terminal(&state)? {
                 let mut outcome = Outcome::new();
                 for &role in &roles {
@@ -249,7 +192,7 @@ impl Expander for OneByOne {
                 push_joint_move(&self.legal, pass as u64, &mut self.joint_moves);
                 self.machine.next_state(&state, &self.joint_moves, &mut next)?;
                 let mut numbers = self.numbers();
-                let number = numbers.number(&next);
+                let number = numbers.number(&next).ok_or(Fault::Memory)?;
                 let taken = numbers.n_bytes() + (by_pass.len() * PASS_BYTES) as u64;
                 drop(numbers);
                 if taken > self.memory_bytes {

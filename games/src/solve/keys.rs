@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::expand::{Numbers, OneByOne};
+use super::expand::OneByOne;
+use super::state_numbers::StateNumbers;
 use super::words::Encoding;
 use crate::compiled_network::CompiledNetwork;
 use crate::{Expression, State, StateKey};
@@ -138,7 +139,7 @@ impl<const N: usize> Keys<N> for FactKeys {
 /// The keys of numbered states.
 pub(super) struct Numbered {
     pub(super) machine: Mutex<OneByOne>,
-    pub(super) numbers: Arc<Mutex<Numbers>>,
+    pub(super) numbers: Arc<Mutex<StateNumbers>>,
 }
 
 impl Keys<1> for Numbered {
