@@ -61,7 +61,7 @@ pub(super) fn sentence(stage: &StageSummary) -> String {
     said.push(match stage.rule.format {
         Format::Swiss { rounds } => format!(
             "After {} of {}. Ties are broken by Buchholz (the sum of the opponents' points), \
-             then reward difference (mean reward minus the opponents'), then seed no.; a bye is \
+             then reward difference (mean reward minus the opponents'), then seeding; a bye is \
              worth one point.",
             stage.n_rounds_finished,
             count(rounds, "round", "rounds")
@@ -74,7 +74,7 @@ pub(super) fn sentence(stage: &StageSummary) -> String {
         ),
         Format::Knockout { extra_laps } => format!(
             "The player with the better mean reward advances. A drawn encounter gets up to {}; if all \
-             are drawn, the better seed no. advances.",
+             are drawn, the player with the better seeding advances.",
             count(extra_laps, "extra lap", "extra laps")
         ),
         Format::RoundRobin | Format::Gauntlet { .. } => match stage.rule.race {
@@ -172,7 +172,7 @@ fn places(ranking: &[Placed]) -> Table {
         }
         cells
     };
-    Table::new(2, ["", "player", "seed no."], ranking.iter().map(row).collect())
+    Table::new(2, ["", "player", "seeding"], ranking.iter().map(row).collect())
 }
 
 fn bracket(ties: &[TieSummary]) -> Table {
@@ -201,7 +201,7 @@ pub(super) fn tie_words(tie: &TieSummary) -> [String; 6] {
         Some(Decided::Bye) => "bye".to_owned(),
         Some(Decided::Reward) => "reward".to_owned(),
         Some(Decided::ExtraLap(lap)) => format!("extra lap {lap}"),
-        Some(Decided::Seed) => "seed no., all drawn".to_owned(),
+        Some(Decided::Seed) => "seeding, all drawn".to_owned(),
     };
     let winner = tie.winner.clone().unwrap_or_else(|| "-".to_owned());
     [tie.name.clone(), side(0), side(1), rewards.join(", "), winner, by]

@@ -26,7 +26,7 @@ fn stage_body(stage: &StageSummary) -> String {
             name("round", "The round of the knockout."),
             name(
                 "player",
-                "The first player in the order of the bracket; its seed no. is in brackets.",
+                "The first player in the order of the bracket; its seeding is in brackets.",
             ),
             name("opponent", "The second player in the order of the bracket."),
             name(
@@ -73,7 +73,7 @@ fn columns(rule: &Stage, n_rounds: u32) -> Vec<Column> {
         }
         Format::Knockout { .. } => {
             columns.push(number(
-                "seed no.",
+                "seeding",
                 "Place before the knockout: a better one gets weaker opponents.",
             ));
         }
