@@ -129,7 +129,7 @@ fn print(out: &mut impl Write, report: &RegretSummary) -> io::Result<()> {
     }
     writeln!(out, ".\n")?;
     let width = report.players.iter().map(|player| player.player.len()).max().unwrap_or(0).max(6);
-    writeln!(out, "{:<width$}  regret  95 % interval  decisions   perfect   blunders", "player")?;
+    writeln!(out, "{:<width$}  regret  95 % interval  decisions  best moves   blunders", "player")?;
     for player in &report.players {
         let interval = match player.interval {
             Some([low, high]) => format!("[{low:.2}, {high:.2}]"),
@@ -137,7 +137,7 @@ fn print(out: &mut impl Write, report: &RegretSummary) -> io::Result<()> {
         };
         writeln!(
             out,
-            "{:<width$}  {:>6.2}  {interval:>13}  {:>9}  {:>6.1} %  {:>7.1} %",
+            "{:<width$}  {:>6.2}  {interval:>13}  {:>9}  {:>8.1} %  {:>7.1} %",
             player.player,
             player.mean_regret,
             player.decisions,
@@ -147,8 +147,8 @@ fn print(out: &mut impl Write, report: &RegretSummary) -> io::Result<()> {
     }
     writeln!(
         out,
-        "\nregret: points that a decision gives away; perfect: decisions that give away nothing; \
-         blunders: {} points or more",
+        "\nregret: points that a decision gives away; best moves: decisions that give away \
+         nothing; blunders: {} points or more",
         report.blunder_points
     )?;
     if report.worst.is_empty() {

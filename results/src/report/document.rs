@@ -105,7 +105,7 @@ fn overall(standings: &Standings) -> Option<Section> {
     };
     let percent = standings.level * 100.0;
     let level = format!("{percent:.0} % interval");
-    let behind = ["behind by", "its interval", "games", "matches", "blocks", "faults"];
+    let behind = ["behind by", &level, "games", "matches", "blocks", "faults"];
     let heading = [&["", "player", "reward", &level][..], &behind].concat();
     let rows = standings.players.iter().enumerate().map(row).collect();
     Some(Section {

@@ -27,14 +27,14 @@ fn section(found: &RegretSummary) -> Section {
             share(row.blunders),
         ]
     };
-    let heading = ["player", "regret", "95 % interval", "decisions", "perfect %", "blunders %"];
+    let heading = ["player", "regret", "95 % interval", "decisions", "best moves %", "blunders %"];
     let mut tables = vec![Table::new(1, &heading, found.players.iter().map(row).collect())];
     if !found.worst.is_empty() {
         tables.push(worst(found));
     }
     let sentence = format!(
-        "Regret: points that a decision gives away, by tables of solved games; perfect: decisions \
-         that give away nothing; blunders: {} points or more. \
+        "Regret: points that a decision gives away, by tables of solved games; best moves: \
+         decisions that give away nothing; blunders: {} points or more. \
          {} in {}.{}{}",
         found.blunder_points,
         count(found.decisions, "decision", "decisions"),

@@ -32,7 +32,7 @@ fn players(found: &RegretSummary) -> String {
         number("regret", "Mean regret of a decision, points; games weigh the same."),
         interval("interval", "95 % interval of the mean."),
         number("decisions", "States with a table where the player had a choice."),
-        number("perfect", "Decisions that give nothing away."),
+        number("best moves", "Decisions that give nothing away."),
         number("blunders", &blunder),
     ];
     let row = |row: &RegretOfPlayer| {
