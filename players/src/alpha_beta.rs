@@ -41,8 +41,8 @@ const CHANCE_CUTS: OptionSpec = OptionSpec {
     name: "chance_cuts",
     accepts: "\"star1\", \"star2\" or \"none\"",
     default: "\"star1\"",
-    help: "Prune moves of chance that cannot change the result (`star1`), also by trying one move \
-           after each of them (`star2`).",
+    help: "Prune moves of chance that cannot change the result (`star1`); `star2` first tries one \
+           move after each of them, to prune earlier.",
 };
 
 const KILLER_MOVES: OptionSpec = OptionSpec {
@@ -64,8 +64,8 @@ const WIDTH: OptionSpec = OptionSpec {
     accepts: "a whole number from 0",
     default: "0",
     help: "Try at most this many moves of a role in a state (forward pruning), those that \
-           `killer_moves` and `history` put first; 0 to try all. The root, the last step to the \
-           depth limit, and states where several other roles choose try all. Once a move \
+           `killer_moves` and `history` put first; 0 to try all. All moves are tried at the root, in \
+           the last step to the depth limit, and where several other roles choose. Once a move \
            was left out, no value counts as proven.",
 };
 

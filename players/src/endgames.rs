@@ -19,8 +19,8 @@ pub(crate) const SOLVED: OptionSpec = OptionSpec {
     name: "table",
     accepts: TABLE,
     default: "none",
-    help: "Take the values of states from this table where it has them, as from an endgame \
-           database; for one role, or two whose rewards sum to a constant.",
+    help: "Take the values of states from this table where it has them (an endgame database). Only \
+           for games of one role, or of two roles whose rewards sum to a constant.",
 };
 
 /// Whether a table, if there is one, is of this game, and its values are those of a search against

@@ -26,7 +26,8 @@ use crate::{
 /// The player that keeps its tree.
 pub(crate) const KIND: PlayerKind = PlayerKind {
     name: "incremental_deliberation",
-    summary: "Keeps the game tree from step to step and grows it best-first by bounds.",
+    summary: "Keeps the game tree from step to step and expands the most promising states first, \
+              using lower and upper bounds of their values.",
     options: OPTIONS,
     instant: false,
     plays_hidden_information: false,

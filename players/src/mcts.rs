@@ -129,7 +129,7 @@ const EVALUATION: OptionSpec = OptionSpec {
     accepts: "\"auto\", \"none\" or \"learned:FILE\"",
     default: "\"auto\"",
     help: "What judges positions: `none`, random playouts; `learned:FILE`, the evaluation in a \
-           file of `gamemaster train`; `auto`, an evaluation learned in the start clock if that \
+           file of `gamemaster train`; `auto`, an evaluation learned during the start clock if that \
            wins trial matches against random playouts.",
 };
 
@@ -161,8 +161,8 @@ const MARGIN: OptionSpec = OptionSpec {
     name: "margin",
     accepts: "a number from 0 to 1",
     default: "0.05",
-    help: "How far the average reward of a preferred move is above that of all moves of the role, \
-           for rewards from 0 to 1.",
+    help: "For `preference`: how far the average reward of a move must be above that of all moves of \
+           the role to count as high (rewards from 0 to 1).",
 };
 
 const THREADS: OptionSpec = OptionSpec {

@@ -30,7 +30,7 @@ pub struct OptionSpec {
 
 /// The text of [`OptionSpec::accepts`] for the path of a table. This crate opens no files: the
 /// reader of a spec replaces the path by [`Value::Table`].
-pub const TABLE: &str = "the path of a table of `gamemaster solve`";
+pub const TABLE: &str = "the path of a file of `gamemaster solve --out`";
 
 /// The beginning of an option that is the path of a learned evaluation: `learned:FILE`.
 /// Whoever reads options replaces it by [`Value::Learned`].

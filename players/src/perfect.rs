@@ -37,16 +37,16 @@ const TABLE_OPTION: OptionSpec = OptionSpec {
     name: "table",
     accepts: TABLE,
     default: "none",
-    help: "Play by this table. Without one the player solves the game in the start clock and in the \
-           play clocks, and moves at random until then.",
+    help: "Play by this table. Without one the player solves the game during the start clock and the \
+           play clocks, and moves at random until it is solved.",
 };
 
 const MEMORY: OptionSpec = OptionSpec {
     name: "memory",
     accepts: "a size from 1MiB, such as \"512MiB\"",
     default: "\"1GiB\"",
-    help: "Maximum memory for solving a game without a table. That of the match before may be freed a \
-           few seconds late.",
+    help: "Maximum memory for solving a game without a table. The memory of the previous match may be \
+           freed only a few seconds after it.",
 };
 
 const OPTIONS: &[OptionSpec] = &[TABLE_OPTION, MEMORY];

@@ -24,8 +24,8 @@ Examples:
 Only blocks that both runs played are compared: the same game, budget and
 players, in the same lap (repetition of the schedule). Exception: if each run
 has a single budget for a game, the two budgets may differ. A difference is
-AFTER minus BEFORE. The random seeds of a match depend on its players, so a
-player with other options meets other chance events: to detect small
+AFTER minus BEFORE. The random seeds of a match depend on its players and their
+options, so a changed player gets other dice and cards: to detect small
 differences, play both versions in one run (`gamemaster regress`).";
 
 /// Arguments of `gamemaster compare`.

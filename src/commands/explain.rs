@@ -50,19 +50,23 @@ Examples:
 A joint move of --moves is a list of one move for each role, in the order of the
 roles; for a single-role game, its parentheses are optional. The player thinks
 about the state after these moves. In a game of hidden information it gets only
-its own moves and its percepts. `at most` marks an upper bound: the search left
-this move as soon as it could not be better than the best one. If the values of
-some moves are proven, `estimate` marks those of the others. Each step of a line
-shows the moves of the roles that have a choice; if no role has one, those of
-every role. It ends where chance decides. The line of a plan shows the moves of
-every role up to the end.
+its own moves and its percepts.
+
+In the output, `at most` marks an upper bound: the search left a move as soon as
+it could not be better than the best one. If the values of some moves are
+proven, `estimate` marks the values of the others. Each step of a `line` shows
+the moves of the roles that have a choice, or of all roles if none has one. A
+line ends where chance decides; a plan is shown to the end, with all moves.
 
 The line `judgement` puts the value into words, where 50 is even: lost (0 by
 proof), losing (below 10), worse (below 30), slightly worse (below 45), even,
 slightly better (above 55), better (above 70), winning (above 90), won (100 by
-proof). Only a search to the end under the true rules is a proof. Playouts prove
-nothing, nor does a search in a game of hidden information, or one that assumes
-what others want or know. A move with fewer than 20 playouts gets no judgement.";
+proof). Only a search to the end of the game, or the table of a solved game, is
+a proof. Playouts prove nothing. Nor does a search prove anything in a game of
+hidden information, or if it assumes that the others help the player
+(`opponents=cooperative`) or play for themselves (`max_n`), or, except for
+`mcts`, if moves are simultaneous. A move with fewer than 20 playouts gets no
+judgement.";
 
 /// Arguments of `gamemaster explain`.
 #[derive(Args, Debug)]

@@ -76,7 +76,8 @@ pub(super) fn decide(
             let mut said = player.deliberation().unwrap_or_default();
             if start.is_some() {
                 let prepared = prepared.notes.into_iter();
-                said.notes.splice(0..0, prepared.map(|note| format!("in the start clock: {note}")));
+                said.notes
+                    .splice(0..0, prepared.map(|note| format!("during the start clock: {note}")));
             }
             return Ok(Decision { chosen, said, belief: player.belief() });
         }

@@ -61,7 +61,7 @@ pub struct Arguments {
     /// Players, one for each role, in the order of the roles
     #[arg(required = true)]
     players: Vec<String>,
-    /// Give each player this time from START to the first move
+    /// Give each player this time to prepare, before it is asked for the first move
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = clock)]
     start_clock: Duration,
     #[command(flatten)]

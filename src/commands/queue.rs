@@ -8,7 +8,7 @@ use crate::failure::CommandResult;
 /// `gamemaster queue ...`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Show runs: what waits and is in play, workers and their rates.
+    /// Show runs: what waits, what is in play, workers and their rates.
     Status(StatusArguments),
     /// Ask all workers to finish what they play and to leave.
     Drain(DrainArguments),

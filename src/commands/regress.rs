@@ -36,16 +36,19 @@ Examples:
       have workers on other machines play it (see docs/cluster.md)
 
 A player is written as for `gamemaster play`: KIND, KIND:option=value,...,
-http://HOST:PORT, or 'cmd:COMMAND' with {port} in it. A suite is a spec whose
-players are the opponents: base and head play the same games against them with
-the same random seeds and seats. Without opponents, base and head play each
-other. The suite `shipped` has six games and a budget in nodes instead of time.
+http://HOST:PORT, or 'cmd:COMMAND' with {port} in it. A suite here is a spec
+whose players are the opponents (not a suite of positions of `gamemaster
+suite`): base and head play the same games against them with the same random
+seeds and seats. Without opponents, base and head play each other. The suite
+`shipped` has six games and a budget in nodes instead of time.
 
 A compared block is what base and head play at one game with one budget, against
 all opponents, under the same conditions. Compared blocks are played in cycles
-of four parts, and a part has one compared block for each game and budget. The
-canary is a copy of head that plays, in each cycle, one block for each game and
-budget: if head and its copy differ, the machine disturbs the matches.
+of four parts, and a part has one compared block for each game and budget (of a
+game with a `weight`, that many). To see whether the machine disturbs the
+matches, a copy of head (the canary) also plays one block for each game and
+budget in each cycle: if the results of the two differ by more than chance
+allows, head does not pass.
 
 The folder gets the files of a run, and regression.json, regression.md and
 junit.xml. Repeat the command to resume an interrupted comparison; it ends
@@ -56,7 +59,7 @@ or --alpha starts a new comparison in a new folder.
 Exit codes:
   0    pass
   1    internal error, or aborted matches
-  2    invalid arguments or suite, or a folder of another run
+  2    invalid arguments or suite, or --out contains another comparison
   3    an invalid rulesheet, or a player that does not reply at the beginning
   10   fail: head is weaker or less reliable
   11   inconclusive
@@ -79,14 +82,15 @@ pub struct Arguments {
     /// clocks, which is `clocks.margin` of the suite)
     #[arg(long, value_name = "POINTS", default_value_t = 3.0, value_parser = number)]
     margin: f64,
-    /// Limit each error probability to P
+    /// Limit to P the probability that a head weaker by the margin passes, and the
+    /// probability that an equal head fails
     #[arg(long, value_name = "P", default_value_t = 0.05, value_parser = number)]
     alpha: f64,
     /// Stop after this time [default: 10m without --max-blocks]
     #[arg(long, value_name = "TIME", value_parser = read_time_limit)]
     time_limit: Option<Duration>,
-    /// Play at most this many compared blocks, rounded down to whole parts (see
-    /// below)
+    /// Play at most this many compared blocks (see below), rounded down to a
+    /// multiple of games times budgets
     #[arg(long, value_name = "N", value_parser = whole_from::<u64>(0))]
     max_blocks: Option<u64>,
     /// Treat an inconclusive result as pass or fail [default: exit with 11]
@@ -96,8 +100,9 @@ pub struct Arguments {
     /// results/runs/regress-SUITE-HASH]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Play N matches at once [default: all cores; with clocks, the cores divided by
-    /// the number of players that think at once in a match]
+    /// Play N matches at the same time [default: all cores if budgets are in nodes,
+    /// otherwise the cores divided by the number of players that think at the same
+    /// time in a match]
     #[arg(long, value_name = "N", conflicts_with = "queue",
           value_parser = whole::<u32>(1..=1024))]
     jobs: Option<u32>,

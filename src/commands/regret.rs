@@ -26,11 +26,10 @@ Examples:
   gamemaster regret my_run --table c4.table --csv > decisions.csv
 
 The regret of a decision is the value of the state minus its value after the
-move, for the role that moves, under best play of all roles. States where the
-role had a single move are left out, and so are games without a table and states
-that no table has. The mean
-of a block is the mean over its decisions; the regret of a player is the mean
-over blocks, with equal weight for each game.";
+move, for the role that moves, under best play of all roles. States in which the
+role had a single move are left out; so are states that are in no table. The
+mean of a block is the mean over its decisions; the regret of a player is the
+mean over blocks, with equal weight for each game.";
 
 /// Arguments of `gamemaster regret`.
 #[derive(Args, Debug)]
@@ -38,7 +37,7 @@ over blocks, with equal weight for each game.";
 pub struct Arguments {
     /// Folder of a run, or its name in results/runs
     run: PathBuf,
-    /// Judge by this table of `gamemaster solve`; repeat it for other games and
+    /// Judge by this file of `gamemaster solve --out`; repeat it for other games and
     /// endgames
     #[arg(long = "table", value_name = "FILE", required = true)]
     tables: Vec<PathBuf>,

@@ -36,7 +36,7 @@ Keys in a terminal:
   p         previous step
   f         first step
   l         last step
-  NUMBER    this step
+  NUMBER    step NUMBER
   q         quit";
 
 /// Arguments of `gamemaster replay`.
@@ -257,7 +257,7 @@ fn fault(decision: &DecisionRecord) -> String {
 
 /// The keys.
 const KEYS: &str =
-    "Enter or n: next step, p: previous, f: first, l: last, NUMBER: this step, q: quit";
+    "Enter or n: next step, p: previous, f: first, l: last, NUMBER: step NUMBER, q: quit";
 
 #[cfg(test)]
 mod tests {

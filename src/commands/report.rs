@@ -32,7 +32,7 @@ Examples:
   gamemaster report my_run --html
       write my_run/report.html: figures, tables, replays
   gamemaster report my_run --html --regret c4.table
-      with regret and the worst decisions, from a table of `gamemaster solve`
+      with regret and the worst decisions, from a file of `solve --out`
   gamemaster report my_run --html - | gzip > report.html.gz
   gamemaster report my_run --rebuild
       rewrite matches.csv, moves.csv and the summaries
@@ -60,7 +60,7 @@ pub struct Arguments {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAME,...",
           default_value = "summary", hide_default_value = true, conflicts_with_all = ["json", "html", "table"])]
     sections: Vec<SectionWord>,
-    /// Print one table as CSV, means and intervals of rewards with four decimals
+    /// Print one table as CSV; mean rewards and their intervals have four decimals
     /// [default with --format csv: means]
     #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["json", "html"])]
     table: Option<TableWord>,
@@ -70,8 +70,8 @@ pub struct Arguments {
     /// Put at most N matches into the page for replay
     #[arg(long, value_name = "N", default_value_t = N_REPLAYS, requires = "html", value_parser = whole_from::<usize>(0))]
     replays: usize,
-    /// Add the regret of decisions, from this table of `gamemaster solve`; may be
-    /// repeated
+    /// Add the regret of decisions, from this file of `gamemaster solve --out`; may
+    /// be repeated
     #[arg(long = "regret", value_name = "FILE", conflicts_with_all = ["json", "table"])]
     regret: Vec<PathBuf>,
     /// Leave out the matches that this worker played; may be repeated
@@ -108,8 +108,8 @@ enum SectionWord {
     Ranks,
     /// Elo, voting as evaluation, Nash averaging, alpha-rank
     Ratings,
-    /// Differences of pairs (only of neighbours in the standings if there are more
-    /// than 6 players), with intervals
+    /// Difference between the players of each pair, with its interval (only of
+    /// neighbours in the standings if there are more than 6 players)
     Pairs,
     /// Effects of seats and of players, in points
     Seats,
@@ -117,7 +117,8 @@ enum SectionWord {
     Time,
     /// What players expected of their moves, and what they got
     Calibration,
-    /// Places in the stages, if pairings depended on results
+    /// Standings of each stage (swiss, knockout, ladder, races and specs with several
+    /// stages)
     Stages,
     /// Faults of each player
     Faults,
@@ -155,7 +156,7 @@ enum TableWord {
     Means,
     /// A row for each player and rank
     Ranks,
-    /// A row for each scale and player
+    /// A row for each rating method and player
     Ratings,
     /// A row for each pair of players (only of neighbours in the standings if there
     /// are more than 32)
@@ -172,7 +173,7 @@ enum TableWord {
     Effects,
     /// A row for each player and budget: strength by budget
     Time,
-    /// A row for each player and range of values of moves
+    /// A row for each player and range of expected rewards
     Calibration,
 }
 

@@ -59,7 +59,7 @@ summary.json and summary.md into its folder.
 Exit codes:
   0    the run is complete
   1    internal error, aborted matches, or an unreachable queue server
-  2    invalid arguments or spec, or a folder of another run
+  2    invalid arguments or spec, or --out contains a run of another spec
   3    an invalid rulesheet, or a player that does not reply at the beginning
   130  interrupted; repeat the command to resume";
 
@@ -73,8 +73,9 @@ pub struct Arguments {
     /// results/runs/NAME-HASH]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Play N matches at once [default: all cores; with clocks, the cores divided by
-    /// the number of players that think at once in a match]
+    /// Play N matches at the same time [default: all cores if budgets are in nodes,
+    /// otherwise the cores divided by the number of players that think at the same
+    /// time in a match]
     #[arg(long, value_name = "N", conflicts_with = "queue",
           value_parser = whole::<u32>(1..=1024))]
     jobs: Option<u32>,
@@ -87,14 +88,15 @@ pub struct Arguments {
     /// Drop clearly weaker players early (round_robin, gauntlet)
     #[arg(long)]
     race: bool,
-    /// Leave built-in players out of games that they refuse (too large a tree, for
-    /// example), instead of an error
+    /// Leave built-in players out of games that they refuse (because the tree is too
+    /// large, for example); otherwise such a game is an error
     #[arg(long)]
     skip_unsuitable: bool,
     /// Use this random seed instead of the one in the spec
     #[arg(long, value_name = "S", value_parser = whole_from::<u64>(0))]
     seed: Option<u64>,
-    /// Extend a run whose spec had fewer players, games, budgets or blocks
+    /// Continue a run after players, games, budgets or blocks (repetitions) were
+    /// added to its spec, and keep its matches
     #[arg(long)]
     extend: bool,
     /// Play only this part of the schedule, such as slice:1/3 (see `merge`)

@@ -70,8 +70,8 @@ pub struct Arguments {
         value_parser = whole::<u64>(1..=65_536)
     )]
     max_connections: u64,
-    /// Print each message and its reply to standard error: rules as their
-    /// number, and the first 1000 characters of a long one
+    /// Print each message and its reply to standard error, cut after 1000
+    /// characters, with the number of rules instead of the rules
     #[arg(short, long)]
     verbose: bool,
 }

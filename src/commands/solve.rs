@@ -55,24 +55,26 @@ probability.
 chance, and one role loses what the other gains. Proof-number search finds the
 value of the first state alone, in bounded memory, and prints what it found out
 about the first moves. --all-moves proves the value of each of them. --time ends
-it, and what is proven by then is printed: `50 to 100` or `0 to 50`. The
-default method takes retrograde analysis; if the states need more than --memory,
-it goes on with a proof where the game allows one. --time and --all-moves select
-a proof at once.
+it, and the bounds that are proven by then are printed, such as `50 to 100`. The
+default method is retrograde analysis; if the states need more than --memory, it
+goes on with a proof where the game allows one. With --time or --all-moves it
+begins with the proof.
 
 --out writes a table of all values, for the players `perfect`, `alpha_beta` and
 `mcts`, and for `gamemaster regret` and `gamemaster suite make`. A table of what
 follows from a later state (--state, --moves) is an endgame database.
 
---count enumerates all reachable states but computes no values. It counts them
-by depth, or by the number of facts in them that match each pattern:
-`(cell ? ? white)` counts white pieces, with ? for anything. Patterns in one
-argument are counted together, as in '(cell ? ? white) (king white ?)'.
+--count enumerates all reachable states but computes no values. It prints how
+many states there are of each depth, or, with patterns, how many states have how
+many facts that match: `(cell ? ? white)` counts white pieces, with ? for
+anything. Patterns in one argument are counted together, as in
+'(cell ? ? white) (king white ?)'.
 
---checkpoint keeps every level that is complete; of a proof, its table, every
-five minutes and when it ends unsolved. Repeat the command to go on, also after
-a kill: values and the table of --out are the same as without. The file is
-removed when the game is solved.
+--checkpoint saves each level of states when it is complete. A proof saves its
+progress every five minutes, and when it ends without a result. Repeat the
+command to continue, also after it was killed: the values, and the file of
+--out, are those of an uninterrupted command. The checkpoint is removed when the
+game is solved.
 
 Exit codes:
   0    solved, or stopped by --time
@@ -108,7 +110,7 @@ pub struct Arguments {
     /// Solve all states, or prove the value of the first one
     #[arg(long, value_name = "METHOD", value_enum, default_value = "auto")]
     method: Method,
-    /// Prove the value of every first move, not only of the state
+    /// Prove the value of every first move, not only of the first state
     #[arg(long)]
     all_moves: bool,
     /// End a proof after this time, and print what is known by then
@@ -125,7 +127,8 @@ pub struct Arguments {
     /// Keep progress in FILE, and continue from it after a kill
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
-    /// Only count the states, by depth or by numbers of these FACTS
+    /// Only count the states: by depth, or by how many facts match each pattern
+    /// FACTS, such as '(cell ? ? white)'
     #[arg(long, value_name = "FACTS", num_args = 0.., conflicts_with_all = ["out", "checkpoint"])]
     count: Option<Vec<String>>,
     /// Write a table of all values to this file

@@ -32,15 +32,15 @@ Examples:
 
 The whole tournament of the spec is played with each budget. A player with its
 own `clocks` or `budget` in the spec keeps them, as a fixed opponent for the
-others. With --nodes, only the longest play clock counts: a player that hangs is
-stopped after ten times this clock, plus the margin, plus 60 s. A sweep is a run
-like any other: repeat the command to resume it, and use `gamemaster report` on
-its folder.
+others. With --nodes, only the longest play clock counts: a built-in player that
+hangs is no longer waited for after ten times this clock, plus the margin, plus
+60 s. A sweep is a run like any other: repeat the command to resume it, and use
+`gamemaster report` on its folder.
 
 Exit codes:
   0    the sweep is complete
   1    internal error, or aborted matches
-  2    invalid arguments or spec, or a folder of another run
+  2    invalid arguments or spec, or --out contains a run of another spec
   3    an invalid rulesheet, or a player that does not reply at the beginning
   130  interrupted; repeat the command to resume";
 
@@ -60,15 +60,17 @@ pub struct Arguments {
     /// results/runs/NAME-HASH]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Play N matches at once [default: all cores; with clocks, the cores divided by
-    /// the number of players that think at once in a match]
+    /// Play N matches at the same time [default: all cores if budgets are in nodes,
+    /// otherwise the cores divided by the number of players that think at the same
+    /// time in a match]
     #[arg(long, value_name = "N", conflicts_with = "queue",
           value_parser = whole::<u32>(1..=1024))]
     jobs: Option<u32>,
     /// Use this random seed instead of the one in the spec
     #[arg(long, value_name = "S", value_parser = whole_from::<u64>(0))]
     seed: Option<u64>,
-    /// Extend a sweep that had fewer budgets, players, games or blocks
+    /// Continue a sweep after budgets, players, games or blocks (repetitions) were
+    /// added, and keep its matches
     #[arg(long)]
     extend: bool,
     #[command(flatten)]

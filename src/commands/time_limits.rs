@@ -18,9 +18,9 @@ pub(super) struct TimeLimits {
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = clock)]
     margin: Duration,
     /// Limit built-in players to N nodes (states) per move, instead of time; `mcts`
-    /// may exceed N by at most the number of joint moves in one state. The clocks
-    /// remain for other players; a built-in player that hangs is given up after ten
-    /// times its clock, plus the margin, plus 60 s
+    /// may exceed N by at most the number of joint moves (one move of each role) in
+    /// one state. Other players still have the clocks. A built-in player that hangs
+    /// is no longer waited for after ten times its clock, plus the margin, plus 60 s
     #[arg(long, value_name = "N", value_parser = nodes)]
     pub(super) nodes: Option<u64>,
 }

@@ -83,8 +83,8 @@ pub(crate) const ACCEPTS: &str = "\"goal\", \"goal_proximity\", \"mobility\", \"
 
 /// The sentence about evaluation functions in the help of an option.
 pub(crate) const HELP: &str = "Value of a state at the depth limit, 1 to 99 (`zero`: 0): `goal`, its goal (50 if it has none); \
-     `goal_proximity`, how nearly the goals' conditions hold; `mobility`, the number of legal moves, as a share of \
-     the largest in random play; `focus`, 100 - mobility; `opponent_mobility` and \
+     `goal_proximity`, how nearly the goals' conditions hold; `mobility`, the number of legal moves in \
+     percent of the largest number met in random play; `focus`, 100 - mobility; `opponent_mobility` and \
      `opponent_focus`, the same of the other roles; `novelty`, the share of facts that differ \
      from the state in which the player must move; `monte_carlo`, the mean of 16 random playouts; `zero`, 0; \
      `learned:FILE`, by a file of `gamemaster train`. A sum \

@@ -31,9 +31,9 @@ Examples:
   gamemaster game bench --suite nim my_game.kif --seconds 5 --format csv
 
 All roles move uniformly at random, and the goals of all roles are computed at
-the end of each playout. A state counts when it is entered by a joint move. No
-playout starts after the given time; running playouts are finished and counted,
-so that short ones are not favoured.";
+the end of each playout. Each state that a joint move leads to is counted;
+initial states are not. No playout starts after the given time; running playouts
+are finished and counted, so that short ones are not favoured.";
 
 /// Arguments of `gamemaster game bench`.
 #[derive(Args, Debug)]

@@ -71,10 +71,10 @@ pub struct Arguments {
     /// Search N nodes (states) instead of a time
     #[arg(long, value_name = "N", value_parser = nodes)]
     nodes: Option<u64>,
-    /// Compute with this speed
+    /// Assume this speed
     #[arg(long, value_name = "R", value_parser = above_zero)]
     nodes_per_second: Option<f64>,
-    /// Compute with B moves in each state
+    /// Assume B moves in each state
     #[arg(long, value_name = "B", value_parser = from_one)]
     branching: Option<f64>,
     /// Put N equally likely outcomes of chance between two moves
@@ -83,7 +83,7 @@ pub struct Arguments {
     /// Print how many nodes there are to depth D
     #[arg(long, value_name = "D", value_parser = whole::<u32>(1..=10_000))]
     depth: Option<u32>,
-    /// Compute with a game of M steps
+    /// Assume a game of M steps
     #[arg(long, value_name = "M", value_parser = above_zero)]
     length: Option<f64>,
     /// Print one JSON object

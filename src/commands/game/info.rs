@@ -40,10 +40,10 @@ Knuth's estimate from these playouts: it is unbiased, but may be far off after
 few playouts. docs/reasoner.md explains the lines `reasoner` and `grounding`,
 docs/environments.md the lines `environment` and `suited`.
 
-`end` says whether play must end: either the rules count steps whatever is
-played, or all states were computed and none can repeat (at most 200,000 states,
-or 20,000 in games that `solve` refuses). It also says if play can come back to
-a state.";
+`end` says whether play must end: either the rules have a step counter that does
+not depend on the moves, or all states were computed (up to 200,000, or 20,000
+in games that `solve` refuses) and none can repeat. If a state can repeat, `end`
+says so, too.";
 
 /// Arguments of `gamemaster game info`.
 #[derive(Args, Debug)]

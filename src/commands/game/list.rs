@@ -31,7 +31,8 @@ Every command that takes the path of a rulesheet also takes one of these names."
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Print a Markdown table of task environments and suitable players
+    /// Print a Markdown table of the games with their properties (agents,
+    /// observability, chance, ...) and suitable players
     #[arg(long)]
     environments: bool,
     /// Print a JSON array

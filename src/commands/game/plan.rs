@@ -32,8 +32,8 @@ Examples:
   gamemaster game plan nim --conditional nim.plan.json
 
 A plan is a list of moves of one role from the initial state (--moves), or says
-what to do after each joint move or percept (--conditional). Whatever the others
-do, it is
+what to do after each joint move or percept (--conditional). These properties
+are required whatever the others do. A plan is
   legal       if each move is legal where it is played,
   complete    if its last state is terminal,
   minimal     if no state before the last is terminal,

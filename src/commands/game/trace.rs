@@ -56,7 +56,7 @@ Terms have single spaces; lists are sorted by code point.";
 pub struct Arguments {
     #[command(flatten)]
     game: GameArgument,
-    /// Replay the joint moves of this trace (JSON lines, also gzip-ed)
+    /// Replay the joint moves of this trace (JSON lines, may be gzipped)
     #[arg(long, value_name = "TRACE", conflicts_with_all = ["random", "seed", "steps"])]
     follow: Option<PathBuf>,
     /// Play N random playouts

@@ -34,10 +34,10 @@ line goes from the root to a terminal state, or to the depth at which the tree
 ends. --moves and the lines have the same form. In games with chance, moves are
 counted by who chooses. The column `reached` is the product of the
 probabilities of the moves of chance on the way to a node, averaged over the
-nodes of that depth. Counts are exact up to 3.4e38; a greater one, and means of
-it, are null in JSON. Where one role chooses at a time, without chance, --prune
-also counts what alpha-beta would enter with each state's best moves first, and
-with the best moves last (in trees of up to 100000 states).";
+nodes of that depth. Counts are exact up to 3.4e38; greater counts, and averages
+computed from them, are null in JSON. Where one role chooses at a time, without
+chance, --prune also counts what alpha-beta would enter with each state's best
+moves first, and with the best moves last (in trees of up to 100000 states).";
 
 /// Arguments of `gamemaster game tree`.
 #[derive(Args, Debug)]
@@ -61,8 +61,8 @@ pub struct Arguments {
     /// print how many states each of them enters
     #[arg(long)]
     prune: bool,
-    /// Value states at the depth limit by this `evaluation` (see `gamemaster
-    /// players`)
+    /// Evaluate states at the depth limit by this function (the option `evaluation`
+    /// in `gamemaster players`)
     #[arg(long, value_name = "E", default_value = "goal", requires = "prune")]
     evaluation: String,
     /// Print one JSON object

@@ -30,9 +30,10 @@ Examples:
       --positions 20 --max-good 25 > both.toml
 
 Positions are states of random walks. In each, only one player has a choice, few
-of its moves are good, and every other move gives something away. Each position
-has the depth that a search must look ahead, and positions are spread over the
-depths as evenly as the game allows. The same seed gives the same suite.";
+of its moves are good, and every other move gives something away. The suite
+gives for each position its depth: how many steps a search must look ahead.
+Positions are spread over the depths as evenly as the game allows. The same seed
+gives the same suite.";
 
 /// Arguments of `gamemaster suite make`.
 #[derive(Debug, Args)]
@@ -41,29 +42,31 @@ pub struct Arguments {
     /// Paths of rulesheets, or names of shipped games
     #[arg(required = true, value_name = "GAME")]
     games: Vec<String>,
-    /// Use this table of `gamemaster solve`; one or more for each game
+    /// Use this file of `gamemaster solve --out`; one or more for each game
     #[arg(long = "table", value_name = "FILE", required = true)]
     tables: Vec<PathBuf>,
     /// Select N positions of each game
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole::<usize>(1..=10_000))]
     positions: usize,
-    /// Let at most this percentage of the legal moves be good
+    /// Select positions in which at most this percentage of the legal moves is good
     #[arg(long, value_name = "PERCENT", default_value_t = 34.0, value_parser = number)]
     max_good: f64,
-    /// Let every other move give away at least N points
+    /// Select positions in which every move that is not good gives away at least N
+    /// points
     #[arg(long, value_name = "N", default_value_t = 5.0, value_parser = number)]
     min_loss: f64,
     /// Leave out positions in which a search must look more than N steps ahead to
     /// tell good moves from others
     #[arg(long, value_name = "N", default_value_t = 12, value_parser = whole::<u32>(1..=1000))]
     max_depth: u32,
-    /// Leave out positions whose depth is not found within N states
+    /// Leave out positions whose depth (see below) is not known after N states
     #[arg(long, value_name = "N", default_value_t = 50_000, value_parser = nodes)]
     max_nodes: u64,
     /// Use this random seed
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole_from::<u64>(0))]
     seed: u64,
-    /// Write the suite to FILE, after each game [default: standard output]
+    /// Write the suite to FILE, which is rewritten after each game [default: standard
+    /// output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]

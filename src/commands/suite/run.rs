@@ -36,7 +36,7 @@ Examples:
 
 A suite is a TOML file of positions, or `endgames`, which comes with the program
 (see docs/suites.md). A player is written as for `gamemaster play`. It gets
-rules that begin in the position, and makes one move.
+rules whose initial state is the position, and makes one move.
 
 Exit codes:
   0    every player passed what --require asks for
@@ -55,7 +55,7 @@ pub struct Arguments {
     /// Ask this player; may be repeated
     #[arg(long = "player", value_name = "PLAYER", required = true)]
     players: Vec<String>,
-    /// Give each player this time from START to the first move
+    /// Give each player this time to prepare, before it is asked for the first move
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = clock)]
     start_clock: Duration,
     #[command(flatten)]
@@ -66,8 +66,8 @@ pub struct Arguments {
     /// Use this random seed
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole_from::<u64>(0))]
     seed: u64,
-    /// Fail if the positions that a player passes have less than this percentage of
-    /// the weight of all positions (each has a weight, 1 if the suite gives none)
+    /// Fail if a player passes less than this percentage of the positions; positions
+    /// count by their weight, which is 1 if the suite gives none
     #[arg(long, value_name = "PERCENT", default_value_t = 100.0, value_parser = number)]
     require: f64,
     /// List all positions; without it, the first 20 that each player failed
