@@ -126,10 +126,17 @@ pub enum SolveError {
 
 /// A number of bytes in the largest unit of which it is a multiple: `100MiB`.
 fn size(bytes: u64) -> String {
-    const UNITS: [(u32, &str); 3] = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
-    let unit = UNITS.into_iter().find(|(bits, _)| bytes > 0 && bytes.is_multiple_of(1 << bits));
+    const UNITS: [(u64, &str); 6] = [
+        (1 << 30, "GiB"),
+        (1_000_000_000, "GB"),
+        (1 << 20, "MiB"),
+        (1_000_000, "MB"),
+        (1 << 10, "KiB"),
+        (1_000, "kB"),
+    ];
+    let unit = UNITS.into_iter().find(|(unit, _)| bytes > 0 && bytes.is_multiple_of(*unit));
     match unit {
-        Some((bits, unit)) => format!("{}{unit}", bytes >> bits),
+        Some((size, unit)) => format!("{}{unit}", bytes / size),
         None if bytes == 1 => "1 byte".to_owned(),
         None => format!("{bytes} bytes"),
     }

@@ -200,8 +200,9 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let is_recorded = records && player.record_tree(arguments.tree_nodes);
     if shows_tree && !is_recorded {
         return Err(Failure::usage(anyhow!(
-            "--tree, --html, --dot: cannot print the tree of {}; use minimax, alpha_beta, \
-             compulsive_deliberation, information_set_search or mcts",
+            "{}: cannot print the tree of {}; use minimax, alpha_beta, compulsive_deliberation, \
+             information_set_search or mcts",
+            given([("--tree", arguments.tree), ("--html", arguments.html.is_some())], "--dot"),
             arguments.player
         )));
     }
@@ -270,7 +271,8 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
             }
             false => format!("{player} makes no plans; players that do: {}", PLANNERS.join(", ")),
         };
-        return Err(Failure::usage(anyhow!("--plan, --plan-file: {why}")));
+        let option = given([("--plan", arguments.plan)], "--plan-file");
+        return Err(Failure::usage(anyhow!("{option}: {why}")));
     }
     let belief = belief.filter(|_| arguments.belief);
     if arguments.belief && belief.is_none() {
@@ -330,6 +332,11 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         }
         Ok(exit_code::OK)
     })
+}
+
+/// The first of these options that is given, or else `last`.
+fn given<const N: usize>(options: [(&'static str, bool); N], last: &'static str) -> &'static str {
+    options.into_iter().find_map(|(option, is_given)| is_given.then_some(option)).unwrap_or(last)
 }
 
 /// Playouts of a move from which its value is worth a judgement.

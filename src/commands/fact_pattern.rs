@@ -5,6 +5,7 @@ use games::rule::Term;
 use games::{Expression, Game};
 use results::counted::counted;
 
+use super::typed_facts::unknown_name;
 use super::typed_moves::expressions;
 use crate::failure::Failure;
 
@@ -32,9 +33,8 @@ impl FactPattern {
         }
         for pattern in &patterns {
             if let Some(word) = unknown_word(pattern, game) {
-                return Err(Failure::usage(anyhow!(
-                    "{option}: no relation, function or constant of the rules is named `{word}`"
-                )));
+                let problem = unknown_name(word, game.symbols());
+                return Err(Failure::usage(anyhow!("{option}: {problem}")));
             }
             check_arguments(pattern, game, option)?;
         }

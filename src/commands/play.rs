@@ -91,11 +91,12 @@ pub struct Arguments {
 
 /// Carries out `gamemaster play`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
-    let players: Vec<Contestant> =
-        typed_players(&arguments.players)?.into_iter().map(with_time).collect();
+    let (players, notes) = typed_players(&arguments.players)?;
+    let players: Vec<Contestant> = players.into_iter().map(with_time).collect();
     let source = GameSource::find(&arguments.game).map_err(Failure::game)?;
     let played = SingleMatch::new(source, arguments.reading, &players, &arguments.options())
         .map_err(Failure::experiment)?;
+    notes.print()?;
     let stderr = PlayerStderr::Show;
     let supervisor = Some(OWN_EXECUTABLE.into());
     let manager = Manager::new(ManagerSettings { stderr, supervisor, ..Default::default() });

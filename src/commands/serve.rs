@@ -118,6 +118,12 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
 /// The player, as the same words would have it in a spec.
 fn player(arguments: &Arguments) -> anyhow::Result<(&'static PlayerKind, Options)> {
     let (name, given) = arguments.player.split_once(':').unwrap_or((&arguments.player, ""));
+    if arguments.player.contains("://") || name == "cmd" {
+        return Err(anyhow!(
+            "only built-in players can be served, not `{}`; `gamemaster players` lists them",
+            arguments.player
+        ));
+    }
     let kind = built_in::find(name).ok_or_else(|| anyhow!(unknown_kind(name)))?;
     if kind.name == human::KIND.name {
         return Err(anyhow!("`human` cannot be served over HTTP; use it with `gamemaster play`"));

@@ -392,10 +392,12 @@ fn interrupted() -> Failure {
 fn failure(error: SolveError, cancel: &Cancel) -> Failure {
     match error {
         _ if cancel.is_cancelled() => interrupted(),
-        SolveError::HiddenInformation
-        | SolveError::NoValue { .. }
+        SolveError::HiddenInformation => Failure::usage(error),
+        SolveError::NoValue { .. }
         | SolveError::Unsettled { .. }
-        | SolveError::TooManyOutcomes { .. } => Failure::usage(error),
+        | SolveError::TooManyOutcomes { .. } => Failure::usage(anyhow!(
+            "the game cannot be solved: {error}; `gamemaster game info` names players that suit the game"
+        )),
         SolveError::Memory { .. } => Failure {
             code: exit_code::INTERNAL,
             error: anyhow!("{error}; allow more with --memory"),

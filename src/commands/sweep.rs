@@ -107,6 +107,11 @@ fn play_clock(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| format!("expected a time such as 200ms or 5s, not {text:?}"))
 }
 
+/// The first value that equals an earlier one.
+fn repeated<T: PartialEq>(values: &[T]) -> Option<&T> {
+    values.iter().enumerate().find_map(|(n, it)| values[..n].contains(it).then_some(it))
+}
+
 /// Carries out `gamemaster sweep`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
     let overrides = Overrides {
@@ -116,6 +121,13 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         nodes: arguments.nodes.clone(),
         ..Overrides::default()
     };
+    if let Some(nodes) = repeated(&arguments.nodes) {
+        return Err(Failure::usage(anyhow!("--nodes: {nodes} is given twice")));
+    }
+    if let Some(&clock) = repeated(&arguments.play_clock) {
+        let clock = humantime::format_duration(clock);
+        return Err(Failure::usage(anyhow!("--play-clock: {clock} is given twice")));
+    }
     let spec = spec::read_file(&arguments.spec, &overrides).map_err(Failure::usage)?;
     if spec.time_budgets.len() < 2 {
         return Err(Failure::usage(anyhow!(

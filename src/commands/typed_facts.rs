@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use anyhow::anyhow;
 use games::rule::{Sentence, Term};
-use games::{Expression, Game, Symbols};
+use games::{Expression, Game, SymbolId, Symbols};
 
 use super::typed_moves::expressions;
 use crate::failure::Failure;
+use crate::game_source::meant;
 
 /// Kinds of facts that an error lists.
 const MAX_LISTED: usize = 12;
@@ -72,15 +73,20 @@ fn check_shape(
     Err(format!("no rule makes `{fact}` true; facts of this game are {listed}{more}"))
 }
 
+/// What is wrong with a word that no rule has, with the name that was probably meant.
+pub(super) fn unknown_name(word: &str, names: &Symbols) -> String {
+    let known = (0..names.len()).map(|id| names.name(SymbolId(id as u32)));
+    let meant = meant(word, known);
+    format!("no relation, function or constant of the rules is named `{word}`{meant}")
+}
+
 /// What is wrong with a fact; the rules name what `names` has.
 fn check(fact: &Expression, names: &Symbols) -> Result<(), String> {
     match odd_word(fact, names) {
         Some(word) if word.starts_with('?') => {
             Err(format!("a fact contains no variables such as {word}"))
         }
-        Some(word) => {
-            Err(format!("no relation, function or constant of the rules is named `{word}`"))
-        }
+        Some(word) => Err(unknown_name(word, names)),
         None if begins_with_a_name(fact) => Ok(()),
         None => Err(format!(
             "`{fact}` is not a fact: a fact is a name, or a list that begins with \

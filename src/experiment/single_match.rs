@@ -8,6 +8,7 @@ use results::counted::counted;
 use results::record::{Budget, MatchRecord};
 
 use super::ExperimentError;
+use crate::built_in;
 use crate::consumers::{Catalogue, Recorder};
 use crate::event::EventKind;
 use crate::fingerprint::Fingerprint;
@@ -146,10 +147,13 @@ fn seats(game: &Game, players: &[Contestant]) -> Result<Vec<Option<usize>>, Expe
     }
     for (player, seat) in players.iter().zip(&needed) {
         if game.kind().hidden_information && !player.plays_hidden_information {
+            let able = built_in::kinds().filter(|kind| kind.plays_hidden_information);
             return Err(ExperimentError::Unplayable(format!(
-                "{} cannot play {} as {seat}: it has hidden information",
+                "player `{}` cannot play {} (role `{seat}`): the game has hidden information; \
+                 built-in players that can: {}",
                 player.config.id,
-                game.name()
+                game.name(),
+                able.map(|kind| kind.name).collect::<Vec<_>>().join(", ")
             )));
         }
     }

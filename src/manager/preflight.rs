@@ -105,7 +105,7 @@ pub enum Silence {
     #[error("does not reply to INFO within {}", humantime::format_duration(INFO_LIMIT))]
     Late,
     /// There is no connection.
-    #[error("does not reply: {0}")]
+    #[error("does not reply: {0}; start the player first, or correct its address")]
     Unreachable(String),
     /// It closed the connection.
     #[error("closes the connection without a reply to INFO: {0}")]

@@ -584,7 +584,12 @@ fn find_games(wanted: &str, folder: &Path) -> Result<Vec<GameEntry>, String> {
     };
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
-    let failed = |error: std::io::Error| format!("`{wanted}`: cannot list its folder: {error}");
+    let failed = |error: std::io::Error| {
+        let parent = parent.display();
+        format!(
+            "`{wanted}`: cannot list the folder {parent}: {error}; paths begin in the spec's folder"
+        )
+    };
     let mut files = Vec::new();
     for file in std::fs::read_dir(parent).map_err(failed)? {
         let file = file.map_err(failed)?;

@@ -139,7 +139,7 @@ fn an_ill_typed_value() {
         &format!("games = [\"nim\"]\n{PLAYERS}\n[clocks]\nplay = 1\n"),
         2,
         expect![[r#"
-            error: spec.toml:8: clocks.play = 1: expected a duration in whole milliseconds such as "250ms", "1s" or "1m 30s", up to 30 days, or a list of them
+            error: spec.toml:8: clocks.play = 1: expected a duration with its unit, such as "250ms", "1s" or "1m 30s" (up to 30 days, in steps of 1 ms), or a list of them
         "#]],
     );
     check_spec(
@@ -297,7 +297,7 @@ fn errors_in_tables_have_the_line_of_their_key() {
     player(
         "kind = \"mcts\"\n[players.clocks]\nstart = \"1s\"\nplay = 100",
         expect![[r#"
-        error: spec.toml:11: clocks.play = 100: expected a duration in whole milliseconds such as "250ms", "1s" or "1m 30s", up to 30 days
+        error: spec.toml:11: clocks.play = 100: expected a duration with its unit, such as "250ms", "1s" or "1m 30s" (up to 30 days, in steps of 1 ms)
     "#]],
     );
     player(
@@ -485,7 +485,7 @@ fn wrong_time_odds() {
     check(
         "clocks.play = 100",
         expect![[r#"
-        error: spec.toml:9: clocks.play = 100: expected a duration in whole milliseconds such as "250ms", "1s" or "1m 30s", up to 30 days
+        error: spec.toml:9: clocks.play = 100: expected a duration with its unit, such as "250ms", "1s" or "1m 30s" (up to 30 days, in steps of 1 ms)
     "#]],
     );
     check(
@@ -534,7 +534,7 @@ fn an_unknown_game() {
         &format!("games = [\"none/*.kif\"]\n{PLAYERS}"),
         2,
         expect![[r#"
-            error: spec.toml:1: `none/*.kif`: cannot list its folder: No such file or directory (os error 2)
+            error: spec.toml:1: `none/*.kif`: cannot list the folder none: No such file or directory (os error 2); paths begin in the spec's folder
         "#]],
     );
 }
@@ -682,7 +682,7 @@ fn a_damaged_journal() {
         &["run", "spec.toml", "--out", "out"],
         1,
         expect![[r#"
-            error: line 2 of the journal out/journal.jsonl is damaged: its checksum is wrong; remove the line and repeat `gamemaster run` to play its match again
+            error: line 2 of the journal out/journal.jsonl is damaged: its checksum is wrong; to play its match again, remove the line and repeat the command that plays the run
         "#]],
     );
     assert_eq!(workspace.read("out/journal.jsonl"), damaged, "it is left as it was");
@@ -720,7 +720,6 @@ fn a_word_that_is_no_player() {
         &["play", "tic_tac_tow", "random", "random"],
         2,
         expect![[r#"
-            note: `random` is the name of an earlier player, so this one is called `random-2`
             error: no game or file `tic_tac_tow` (did you mean `tic_tac_toe`?); `gamemaster game list` lists the shipped games
         "#]],
     );
@@ -743,7 +742,7 @@ fn a_report_on_nothing() {
         &["report", "out"],
         2,
         expect![[r#"
-        error: out/journal.jsonl is not a journal: its first line is not a header
+        error: line 1 of out/journal.jsonl is not the header of a journal; restore a copy of the journal, or start another run
     "#]],
     );
 }

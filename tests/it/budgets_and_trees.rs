@@ -67,6 +67,7 @@ fn budgets_that_cannot_be_computed_are_refused() {
         assert!(told.contains(expected), "{told}");
     };
     refused(&[], "give a game, or --branching and --nodes-per-second");
+    refused(&["--branching", "3"], "--branching: give --nodes-per-second, too, or a game");
     refused(&["--branching", "0.5", "--nodes-per-second", "1"], "expected a number from 1");
     refused(&["--branching", "2", "--nodes-per-second", "0"], "expected a number above 0");
     refused(&["nim", "--player", "human"], "expected a built-in player that searches");

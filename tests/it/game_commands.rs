@@ -613,7 +613,7 @@ fn a_trace_that_cannot_be_followed_is_pointed_out() {
     check(
         "{}\nno JSON\n",
         expect![[r#"
-            error: trace.jsonl:2: not a JSON line of a trace
+            error: trace.jsonl:2: not a JSON line of a trace as `gamemaster game trace` prints it
         "#]],
     );
     check(
@@ -638,7 +638,7 @@ fn a_trace_that_cannot_be_followed_is_pointed_out() {
     check(
         "no JSON\n",
         expect![[r#"
-            error: trace.jsonl:1: not a JSON line of a trace
+            error: trace.jsonl:1: not a JSON line of a trace as `gamemaster game trace` prints it
         "#]],
     );
     check(

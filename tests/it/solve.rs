@@ -199,7 +199,7 @@ fn patterns_that_cannot_be_counted_are_refused() {
         let told = workspace.run(&[&["solve", "tic_tac_toe"], arguments].concat()).code(2).stderr();
         assert!(told.contains(expected), "{told}");
     };
-    refused(&["--count", "(cel ? ?)"], "the rules is named `cel`");
+    refused(&["--count", "(cel ? ?)"], "the rules is named `cel` (did you mean `cell`?)");
     refused(&["--count", "(cell ? x)"], "`cell` has 3 in the rules: expected (cell ? ? ?)");
     refused(&["--count", "(line x)"], "states have no facts named `line`");
     refused(&["--count", ""], "expected a fact such as (cell ? ? white)");

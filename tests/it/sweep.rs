@@ -78,7 +78,8 @@ fn bad_budgets_have_one_clear_answer() {
         assert!(ran.stderr().contains(message), "{message}: {}", ran.stderr());
     };
     check(&["--nodes", "0"], "expected a whole number from 1");
-    check(&["--nodes", "1e3,1e3"], "two budgets are equal");
+    check(&["--nodes", "1e3,1e3"], "--nodes: 1000 is given twice");
+    check(&["--play-clock", "1s,1000ms"], "--play-clock: 1s is given twice");
     check(&[], "a sweep needs at least two budgets, and this one has only ");
     check(&["--nodes", "100", "--dry-run"], "a sweep needs at least two budgets");
     assert!(!workspace.path("results").exists(), "nothing was played");

@@ -115,7 +115,7 @@ fn what_cannot_be_trained_is_said() {
         let told = workspace.run(&[&["train"], arguments].concat()).code(code).stderr();
         assert!(told.contains(expected), "{told}");
     };
-    refused(&["kuhn_poker"], 2, "`kuhn_poker`: it has hidden information");
+    refused(&["kuhn_poker"], 2, "`kuhn_poker`: the game has hidden information");
     refused(&["no_such_game"], 2, "no_such_game");
     refused(&["nim", "--player", "random"], 2, "`random` takes no learned evaluation");
     refused(&["nim", "--player", "http://localhost:1"], 2, "expected a built-in player");

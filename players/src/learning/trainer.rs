@@ -60,8 +60,8 @@ impl Default for TrainingSettings {
 pub enum TrainError {
     /// The players do not know the state that an evaluation is about.
     #[error(
-        "cannot train an evaluation for `{0}`: it has hidden information, so its players do not know the \
-         state"
+        "cannot train an evaluation for `{0}`: the game has hidden information, so its players do not \
+         know the state; `cfr` and `is_mcts` play such games without training"
     )]
     HiddenInformation(String),
     /// There is nothing to learn from.

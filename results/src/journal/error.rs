@@ -59,7 +59,11 @@ pub enum JournalError {
         path: PathBuf,
     },
     /// The first line is no header.
-    #[error("{} is not a journal: its first line is not a header", .path.display())]
+    #[error(
+        "line 1 of {} is not the header of a journal; restore a copy of the journal, or start \
+         another run",
+        .path.display()
+    )]
     NoHeader {
         /// The file.
         path: PathBuf,
@@ -116,8 +120,8 @@ pub enum JournalError {
     },
     /// A line that records follow cannot be read.
     #[error(
-        "line {line} of the journal {} is damaged: {problem}; remove the line and repeat `gamemaster \
-         run` to play its match again",
+        "line {line} of the journal {} is damaged: {problem}; to play its match again, remove the line and \
+         repeat the command that plays the run",
         .path.display()
     )]
     Damaged {
@@ -142,7 +146,7 @@ pub enum JournalError {
     /// A line that records follow is longer than any record.
     #[error(
         "line {line} of the journal {} is longer than any record ({} MiB); to play its match again, \
-         remove the line and repeat `gamemaster run`",
+         remove the line and repeat the command that plays the run",
         .path.display(), MAX_LINE_BYTES >> 20
     )]
     LineTooLong {

@@ -193,10 +193,16 @@ fn of_numbers(arguments: &Arguments) -> Result<Budget, Failure> {
     if !arguments.moves.is_empty() {
         return Err(Failure::usage(anyhow!("--moves: give a game to make them in")));
     }
-    let given = arguments.branching.zip(arguments.nodes_per_second);
-    let (branching, speed) = given.ok_or_else(|| {
-        Failure::usage(anyhow!("give a game, or --branching and --nodes-per-second"))
-    })?;
+    let (branching, speed) = match (arguments.branching, arguments.nodes_per_second) {
+        (Some(branching), Some(speed)) => (branching, speed),
+        (branching, speed) => {
+            return Err(Failure::usage(anyhow!(match (branching, speed) {
+                (Some(_), _) => "--branching: give --nodes-per-second, too, or a game",
+                (_, Some(_)) => "--nodes-per-second: give --branching, too, or a game",
+                _ => "give a game, or --branching and --nodes-per-second",
+            })));
+        }
+    };
     let nodes = arguments.nodes.unwrap_or((speed * arguments.time.as_secs_f64()) as u64).max(1);
     let given = "given";
     let origin = Origin { branching: given, length: given, speed: given.to_owned() };

@@ -244,8 +244,9 @@ impl Tracer {
         line: &str,
         due: Option<(u64, usize)>,
     ) -> anyhow::Result<(FollowedLine, Option<Vec<MoveId>>)> {
-        let line: FollowedLine =
-            serde_json::from_str(line).map_err(|_| anyhow!("not a JSON line of a trace"))?;
+        let line: FollowedLine = serde_json::from_str(line).map_err(|_| {
+            anyhow!("not a JSON line of a trace as `gamemaster game trace` prints it")
+        })?;
         let (p, s) = (line.p, line.s);
         ensure!(s == 0 || due == Some((p, s)), "step {s} of playout {p} follows no joint move");
         let Some(joint_move) = &line.joint else { return Ok((line, None)) };

@@ -94,8 +94,8 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     }
     let output = arguments.junit.as_deref().map(|path| ("--junit", path));
     output_files::check(output.as_slice(), &[("the suite", arguments.suite.as_path())])?;
-    let players: Vec<Arc<PlayerConfig>> =
-        typed_players(&arguments.players)?.into_iter().map(|player| player.config).collect();
+    let (players, notes) = typed_players(&arguments.players)?;
+    let players: Vec<Arc<PlayerConfig>> = players.into_iter().map(|player| player.config).collect();
     if arguments.limits.nodes.is_none()
         && let Some(player) = players.iter().find(|player| player.odds.nodes.is_some())
     {
@@ -105,6 +105,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         )));
     }
     let suite = find(&arguments.suite, arguments.reading).map_err(not_found)?;
+    notes.print()?;
     let (stderr, supervisor) = (PlayerStderr::Show, Some(OWN_EXECUTABLE.into()));
     let manager = Manager::new(ManagerSettings { stderr, supervisor, ..Default::default() });
     let at_interrupt = Arc::clone(&manager);

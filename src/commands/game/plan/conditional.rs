@@ -35,6 +35,9 @@ impl Decision {
     }
 }
 
+/// What a file is that cannot be read as a plan.
+const NOT_A_PLAN: &str = "not a plan as `gamemaster explain --plan-file` writes it";
+
 /// Longest file that is read.
 const MAX_BYTES: u64 = 256 << 20;
 
@@ -61,11 +64,9 @@ pub(super) fn read(path: &Path, game: &Game) -> Result<Decision, Failure> {
             );
             if error.is_syntax() || error.is_eof() {
                 let (line, column) = (error.line(), error.column());
-                return refused(format!("not JSON: see line {line}, column {column}"));
+                return refused(format!("{NOT_A_PLAN}: not JSON at line {line}, column {column}"));
             }
-            return refused(format!(
-                "not a plan as `gamemaster explain --plan-file` writes it: {problem}"
-            ));
+            return refused(format!("{NOT_A_PLAN}: {problem}"));
         }
     };
     if decision.game != game.name() {
