@@ -32,7 +32,7 @@ pub struct Arguments {
     /// Take blocks of matches from this NATS server
     #[arg(long, value_name = "nats://HOST:4222")]
     pub queue: String,
-    /// Play N matches at once [default: one for each core]
+    /// Play N matches at the same time [default: one for each core]
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=1024))]
     pub jobs: Option<u32>,
     /// Allow players that have a `command`, and run their commands in this folder

@@ -60,7 +60,7 @@ pub struct Arguments {
     start_clock: Duration,
     #[command(flatten)]
     limits: TimeLimits,
-    /// Play N positions at once [default: one for each core]
+    /// Play N positions at the same time [default: one for each core]
     #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=1024))]
     jobs: Option<usize>,
     /// Use this random seed
