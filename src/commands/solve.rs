@@ -396,7 +396,7 @@ fn failure(error: SolveError, cancel: &Cancel) -> Failure {
         SolveError::NoValue { .. }
         | SolveError::Unsettled { .. }
         | SolveError::TooManyOutcomes { .. } => Failure::usage(anyhow!(
-            "the game cannot be solved: {error}; `gamemaster game info` names players that suit the game"
+            "the game cannot be solved: {error}; `gamemaster game info` names suitable players"
         )),
         SolveError::Memory { .. } => Failure {
             code: exit_code::INTERNAL,

@@ -6,7 +6,8 @@ use std::time::Duration;
 const MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// What is expected where a clock is read; fits after "expected".
-pub(crate) const EXPECTED: &str = "a duration with its unit, such as \"250ms\", \"1s\" or \"1m 30s\" (up to 30 days, in steps of 1 ms)";
+pub(crate) const EXPECTED: &str = "a duration with its unit, such as \"250ms\", \"1s\" or \"1m 30s\" \
+                                   (up to 30 days, in steps of 1 ms)";
 
 /// A clock; `None` if the text is not what is [expected](EXPECTED).
 pub(crate) fn read_clock(text: &str) -> Option<Duration> {
