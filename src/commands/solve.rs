@@ -64,9 +64,9 @@ begins with the proof.
 `mcts`, and for `gamemaster regret` and `gamemaster suite make`. A table of what
 follows from a later state (--state, --moves) is an endgame database.
 
---count enumerates all reachable states but computes no values. It prints how
-many states there are of each depth, or, with patterns, how many states have how
-many facts that match: `(cell ? ? white)` counts white pieces, with ? for
+--count enumerates all reachable states but computes no values. It prints the
+number of states of each depth or, with patterns, the number of states that have
+0, 1, 2, ... matching facts: `(cell ? ? white)` counts white pieces, with ? for
 anything. Patterns in one argument are counted together, as in
 '(cell ? ? white) (king white ?)'.
 
