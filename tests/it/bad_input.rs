@@ -590,7 +590,7 @@ fn hidden_information_for_those_who_cannot_bear_it() {
         &["play", "monty_hall", "minimax"],
         2,
         expect![[r#"
-        error: minimax cannot play monty_hall as candidate: it has hidden information
+        error: player `minimax` cannot play monty_hall (role `candidate`): the game has hidden information; built-in players that can: legal, random, determinization, information_set_search, is_mcts, cfr, human
     "#]],
     );
 }

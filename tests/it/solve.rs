@@ -121,7 +121,7 @@ fn what_cannot_be_solved_is_said() {
     refused(
         &[&memory[..], &["--method", "retrograde"]].concat(),
         1,
-        "the states need more than 20000000 bytes",
+        "the states need more than 20MB of memory",
     );
     refused(&["tic_tac_toe", "--memory", "10KiB"], 1, "more than 10KiB of memory");
     refused(&["tic_tac_toe", "--state", "(foo)"], 2, "--state: no relation, function or constant");
