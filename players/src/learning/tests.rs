@@ -254,7 +254,7 @@ fn games_without_a_state_to_evaluate_are_refused() {
     check_refused(
         shipped("kuhn_poker"),
         &expect![
-            "cannot train an evaluation for `kuhn_poker`: it has hidden information, so its players do not know the state"
+            "cannot train an evaluation for `kuhn_poker`: the game has hidden information, so its players do not know the state; `cfr` and `is_mcts` play such games without training"
         ],
     );
     let text = "(role you) (init (at 1)) (legal you go) (<= (next (at 2)) (does you go))
