@@ -6,7 +6,7 @@ use crate::Stop;
 /// A strategy for all roles, judged.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Judgement {
-    /// By role, its mean reward if all play the strategy; 0 for roles that never choose.
+    /// By role, its mean reward if all play the strategy.
     pub(super) values: Vec<f64>,
     /// By role, what it gains if it alone plays a best response to the others.
     pub(super) gains: Vec<f64>,
@@ -39,11 +39,14 @@ pub(super) fn judge(
         slots: vec![None; tree.n_slots()],
         n_roles: roles.len(),
     };
-    for &role in roles {
+    for role in 0..tree.n_roles {
         let others = probabilities(tree, strategy, role, stop)?;
         let mut of_slots = vec![(0.0, 0.0); tree.n_slots()];
         let value = value(tree, strategy, role, &others, &mut of_slots, stop)?;
         judgement.values[role] = value;
+        if !roles.contains(&role) {
+            continue;
+        }
         let best = best_response(tree, strategy, role, &others, stop)?;
         judgement.gains[role] = (best - value).max(0.0);
         for (slot, (sum, weight)) in judgement.slots.iter_mut().zip(of_slots) {

@@ -223,6 +223,19 @@ fn interruptions_change_nothing() {
 }
 
 /// A tree has no more nodes than it may have, but for those of one more step.
+/// A role that never chooses has its value, too: that of what the other one leads to.
+#[test]
+fn a_role_without_a_choice_has_a_value() {
+    let rules = "(role mover) (role watcher) (init start) (legal watcher noop)
+        (legal mover left) (legal mover right)
+        (<= (next (at ?move)) (does mover ?move)) (<= terminal (not (true start)))
+        (<= (goal mover 90) (true (at left))) (<= (goal watcher 10) (true (at left)))
+        (<= (goal mover 20) (true (at right))) (<= (goal watcher 80) (true (at right)))";
+    let judgement = Solved::new(rules, Method::Plus).run(16);
+    assert_eq!(judgement.values, [90.0, 10.0]);
+    assert_eq!(judgement.exploitability(), 0.0);
+}
+
 #[test]
 fn a_large_tree_is_given_up() {
     let mut machine = machine(library::find("phantom_connect_four").unwrap().text);
