@@ -278,18 +278,25 @@ impl Player for SequentialPlanner {
         if let Some(planned) = self.follow_script(&state)? {
             return Ok(planned);
         }
+        let deliberation = self.deliberation.get_or_insert_default();
+        let chosen =
+            if self.fallback == Fallback::Legal { "the first legal one" } else { "random" };
+        let note = format!("no plan yet: the move is {chosen}");
         let Some(track) = self.track.as_mut().filter(|_| self.fallback == Fallback::Search) else {
+            deliberation.notes.push(note);
             return Ok(fallback);
         };
         let role = track.role;
-        let deliberation = self.deliberation.get_or_insert_default();
         let n_left = stop.node_budget().map(|nodes| nodes.saturating_sub(deliberation.nodes));
         let stop = n_left.map_or(stop.clone(), |nodes| stop.clone().after_nodes(nodes));
         let machine = track.machine.as_mut();
         let found = random_search::best_line(machine, role, &state, &mut self.rng, &stop)?;
         deliberation.nodes += found.nodes;
         deliberation.next_calls += found.nodes;
-        let Some((score, line)) = found.best else { return Ok(fallback) };
+        let Some((score, line)) = found.best else {
+            deliberation.notes.push(note);
+            return Ok(fallback);
+        };
         deliberation.value = Some(f64::from(score));
         let step = |moves: &Vec<MoveId>| (0..).map(RoleId).zip(moves.iter().copied()).collect();
         deliberation.line = line.iter().map(step).collect();
