@@ -155,7 +155,9 @@ fn print(out: &mut impl Write, report: &RegretSummary) -> io::Result<()> {
     }
     writeln!(
         out,
-        "\nWorst decisions (`gamemaster replay MATCH --step STEP` prints the state before each):"
+        "\nWorst decisions (`gamemaster replay MATCH --run {} --step STEP` prints the state before \
+         each):",
+        report.run
     )?;
     for row in &report.worst {
         let JudgedDecision {
