@@ -419,7 +419,7 @@ fn print(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
     }
     for (label, run) in [("matches", &report.run), ("calibrated in", &report.calibration_run)] {
         if let Some(run) = run {
-            writeln!(out, "  {label:<13}{run}")?;
+            writeln!(out, "  {label:<15}{run}")?;
         }
     }
     Ok(())
