@@ -104,7 +104,17 @@ impl Player for Determinization {
         self.check(tracker.machine.fork())?;
         self.forget();
         self.deliberation = Some(Deliberation::default());
-        self.tracker.insert(tracker).begin(stop)
+        let tracker = self.tracker.insert(tracker);
+        tracker.begin(stop)?;
+        let has_limit = stop.deadline().is_some() || stop.node_budget().is_some();
+        let Some(belief) = tracker.belief().filter(|_| has_limit) else { return Ok(()) };
+        // Fills the table, and prepares the reasoner for searches.
+        let deals = belief.sample(self.deals, &mut self.rng);
+        let turn = Turn { step: 0, observation: None, legal: &[] };
+        match self.deliberate(&deals, &turn, stop) {
+            Err(ReasoningError::Cancelled) | Ok(_) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     fn play(&mut self, turn: &Turn<'_>, stop: &Stop) -> Result<MoveId, Failure> {
