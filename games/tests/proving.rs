@@ -42,7 +42,7 @@ fn prove(
     settings: ProofSettings,
     crew: &dyn Crew,
 ) -> Result<ProofSolver, ProofError> {
-    let mut proof = ProofSolver::new(game, settings, &Cancel::new())?;
+    let mut proof = ProofSolver::new(game, settings, &Cancel::new(), &Cancel::new())?;
     while !proof.is_done() {
         proof.step(crew, 500)?;
     }
@@ -114,11 +114,28 @@ fn the_openings_of_hex_and_connect_four_are_known() {
     assert!(proof.first_moves().iter().all(|it| it.bounds.value() == Some(50)));
 }
 
+/// Without patience for a faster reasoner, the same is proven.
+#[test]
+fn a_proof_needs_no_fast_reasoner() {
+    let patience = Cancel::new();
+    patience.cancel();
+    let game = shipped("tic_tac_toe");
+    let mut proof = ProofSolver::new(&game, settings(true), &Cancel::new(), &patience).unwrap();
+    while !proof.is_done() {
+        proof.step(&Alone, 500).unwrap();
+    }
+    let known = by_retrograde_analysis(&game);
+    assert_eq!(proof.bounds().value().map(f64::from), Some(known.0));
+    let moves: Vec<f64> =
+        proof.first_moves().iter().map(|it| f64::from(it.bounds.value().unwrap())).collect();
+    assert_eq!(moves, known.1);
+}
+
 #[test]
 fn a_proof_is_continued_from_what_was_written() {
     let begin = |game: &str, memory_bytes| {
         let settings = ProofSettings { memory_bytes, ..settings(true) };
-        ProofSolver::new(&shipped(game), settings, &Cancel::new()).unwrap()
+        ProofSolver::new(&shipped(game), settings, &Cancel::new(), &Cancel::new()).unwrap()
     };
     let mut proof = begin("hex_4x4", 1 << 28);
     while proof.progress().n_expanded < 60_000 {

@@ -156,7 +156,7 @@ pub struct ProofProgress {
 /// let game = validate::read("tic_tac_toe", text, Case::Folded, Leniency::Strict).game;
 /// let game = Arc::new(game.ok_or("it is valid")?);
 /// let settings = ProofSettings { memory_bytes: 1 << 24, n_workers: 1, all_moves: false };
-/// let mut proof = ProofSolver::new(&game, settings, &Cancel::new())?;
+/// let mut proof = ProofSolver::new(&game, settings, &Cancel::new(), &Cancel::new())?;
 /// while !proof.is_done() {
 ///     proof.step(&Alone, 1000)?;
 /// }
@@ -208,7 +208,8 @@ enum Assignment {
 
 impl ProofSolver {
     /// A proof of the game's initial state. Grounding ends when `cancel` is raised, and so
-    /// do steps, with an error.
+    /// do steps, with an error. In large games the search for a faster reasoner takes up to a
+    /// minute; it ends without one when `patience` is raised.
     ///
     /// # Errors
     /// If the game has hidden information, chance, or more or fewer than two roles, or cannot
@@ -217,12 +218,13 @@ impl ProofSolver {
         game: &Arc<Game>,
         settings: ProofSettings,
         cancel: &Cancel,
+        patience: &Cancel,
     ) -> Result<Self, ProofError> {
         check(game)?;
         let mut machine =
             crate::reasoner::choose(Arc::clone(game), Guards::default(), cancel)?.machine;
-        while let Some(work) = machine.spare_work().filter(|_| !cancel.is_cancelled()) {
-            work(cancel);
+        while let Some(work) = machine.spare_work().filter(|_| !patience.is_cancelled()) {
+            work(patience);
         }
         machine.set_cancel(cancel.clone());
         Self::with_machine(machine, settings)

@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
@@ -18,6 +20,9 @@ use crate::failure::{CommandResult, Failure};
 use crate::output::json_or_text;
 use crate::proof_checkpoint::ProofCheckpoint;
 use crate::solving_crew::Threads;
+
+/// How often the command looks whether a proof is prepared, and whether time is up.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 /// States that each thread expands between two looks at the clock: some tenths of a second.
 const EXPANSIONS: u64 = 2000;
@@ -108,7 +113,33 @@ fn begin(game: &Arc<Game>, wanted: &Wanted, cancel: &Cancel) -> Result<ProofSolv
         n_workers: wanted.n_threads,
         all_moves: wanted.all_moves,
     };
-    ProofSolver::new(game, settings, cancel)
+    let begun = Instant::now();
+    let patience = Cancel::new();
+    let mut watch = ProgressLine::new();
+    let (proofs, proof) = mpsc::channel();
+    let made = thread::scope(|scope| {
+        let patience = &patience;
+        let making = scope.spawn(move || {
+            let _ = proofs.send(ProofSolver::new(game, settings, cancel, patience));
+        });
+        loop {
+            match proof.recv_timeout(BETWEEN_LOOKS) {
+                Ok(made) => return made,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => match making.join() {
+                    Err(panic) => std::panic::resume_unwind(panic),
+                    Ok(()) => unreachable!("a thread that returns sends what it made"),
+                },
+            }
+            let is_late = wanted.time.is_some_and(|time| begun.elapsed() >= time);
+            if is_late || cancel.is_cancelled() {
+                patience.cancel();
+            }
+            watch.show(|| format!("preparing, {}", seconds(begun.elapsed().as_secs_f64())));
+        }
+    });
+    watch.clear();
+    made
 }
 
 fn finish(
