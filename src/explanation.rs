@@ -106,6 +106,10 @@ impl Explanation {
             ..
         } = said;
         notes.truncate(MAX_NOTES);
+        if said.line.len() > MAX_STEPS {
+            let n = said.line.len();
+            notes.push(format!("the first {MAX_STEPS} of {n} steps of the line are shown"));
+        }
         Some(Box::new(Self {
             value,
             depth,

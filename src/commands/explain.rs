@@ -279,7 +279,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         return Err(no_belief(&arguments.player, kind.name, is_hidden));
     }
     let tree = match (&said.tree, &said.belief_tree, &said.visit_tree) {
-        (Some(tree), ..) => Some(search_tree::Tree::of(tree, role, &mut names)),
+        (Some(tree), ..) => Some(search_tree::Tree::of(tree, said.nodes, role, &mut names)),
         (_, Some(tree), _) => Some(search_tree::of_beliefs(tree, role, &mut names)),
         (_, _, Some(tree)) => Some(search_tree::of_visits(tree, role, &mut names)),
         _ => None,

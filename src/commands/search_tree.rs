@@ -29,6 +29,9 @@ pub(super) struct Tree {
     pub(super) nodes: Vec<Node>,
     /// States that were entered after the record was full.
     pub(super) n_unrecorded: u64,
+    /// The search went to several depths, and this is the tree of the last one.
+    #[serde(skip)]
+    pub(super) is_last_of_several: bool,
 }
 
 /// A state of a [`Tree`].
@@ -59,8 +62,15 @@ pub(super) struct Node {
 }
 
 impl Tree {
-    /// The tree in words.
-    pub(super) fn of(tree: &SearchTree, me: RoleId, names: &mut impl Names) -> Self {
+    /// The tree in words, of a search that entered `n_entered` states.
+    pub(super) fn of(
+        tree: &SearchTree,
+        n_entered: u64,
+        me: RoleId,
+        names: &mut impl Names,
+    ) -> Self {
+        let entered = tree.nodes.iter().filter(|node| node.found != Found::Remembered);
+        let is_last_of_several = entered.count() as u64 + tree.n_unrecorded < n_entered;
         let mut moves: Vec<Vec<Vec<MoveId>>> = vec![Vec::new(); tree.nodes.len()];
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); tree.nodes.len()];
         for (at, node) in tree.nodes.iter().enumerate() {
@@ -100,7 +110,8 @@ impl Tree {
                 children,
             });
         }
-        Self { role: names.role(me).to_owned(), nodes, n_unrecorded: tree.n_unrecorded }
+        let (role, n_unrecorded) = (names.role(me).to_owned(), tree.n_unrecorded);
+        Self { role, nodes, n_unrecorded, is_last_of_several }
     }
 
     /// Whether it is one of Monte-Carlo tree search.
@@ -212,7 +223,8 @@ pub(super) fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
         ),
         (false, false) => format!("values for {}", tree.role),
     };
-    writeln!(out, "\n  tree, {heading}")?;
+    let of_depth = if tree.is_last_of_several { " of the last depth" } else { "" };
+    writeln!(out, "\n  tree{of_depth}, {heading}")?;
     for (line, node) in lines.iter().zip(&tree.nodes) {
         match has_windows || tree.is_sampled() {
             true => write!(out, "    {line:width$}  {}", node.below_value())?,

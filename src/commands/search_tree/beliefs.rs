@@ -52,7 +52,8 @@ pub(in crate::commands) fn tree(beliefs: &BeliefTree, me: RoleId, names: &mut im
             children: Vec::new(),
         });
     }
-    Tree { role: names.role(me).to_owned(), nodes, n_unrecorded: beliefs.n_unrecorded }
+    let (role, n_unrecorded) = (names.role(me).to_owned(), beliefs.n_unrecorded);
+    Tree { role, nodes, n_unrecorded, is_last_of_several: false }
 }
 
 /// `(a1 noop)`.

@@ -39,5 +39,6 @@ pub(in crate::commands) fn tree(visits: &VisitTree, me: RoleId, names: &mut impl
             children: Vec::new(),
         });
     }
-    Tree { role: names.role(me).to_owned(), nodes, n_unrecorded: visits.n_unrecorded }
+    let (role, n_unrecorded) = (names.role(me).to_owned(), visits.n_unrecorded);
+    Tree { role, nodes, n_unrecorded, is_last_of_several: false }
 }
