@@ -40,11 +40,11 @@ enum Command {
     Merge(commands::merge::Arguments),
     /// Compare two runs: what changed for each player, with intervals.
     Compare(commands::compare::Arguments),
-    /// Test whether a new version of a player is weaker than the old one.
+    /// Test whether a new version of a player is weaker.
     Regress(commands::regress::Arguments),
     /// Step through a recorded match.
     Replay(commands::replay::Arguments),
-    /// Explain a decision of a player: value, candidates, expected line.
+    /// Explain a decision: what each move is worth, and why.
     Explain(commands::explain::Arguments),
     /// Solve a game: the exact value of every state.
     Solve(commands::solve::Arguments),
@@ -52,6 +52,8 @@ enum Command {
     Train(commands::train::Arguments),
     /// Report how much reward each player's decisions gave away.
     Regret(commands::regret::Arguments),
+    /// Compute what a best response gains against a player.
+    Exploitability(commands::exploitability::Arguments),
     /// Run and make suites of positions with known good moves.
     #[command(subcommand)]
     Suite(commands::suite::Command),
@@ -61,7 +63,7 @@ enum Command {
     Sweep(commands::sweep::Arguments),
     /// List the built-in players and their options.
     Players(commands::players::Arguments),
-    /// Serve a built-in player over HTTP, for another GGP game manager.
+    /// Serve a built-in player over HTTP, for other game managers.
     Serve(commands::serve::Arguments),
     /// Play matches of runs that a coordinator has put into a queue.
     Worker(commands::worker::Arguments),
@@ -137,6 +139,7 @@ fn execute(command: Command) -> CommandResult {
         Command::Solve(arguments) => commands::solve::execute(&arguments),
         Command::Train(arguments) => commands::train::execute(&arguments),
         Command::Regret(arguments) => commands::regret::execute(&arguments),
+        Command::Exploitability(arguments) => commands::exploitability::execute(&arguments),
         Command::Suite(command) => commands::suite::execute(&command),
         Command::Export(arguments) => commands::export::execute(&arguments),
         Command::Sweep(arguments) => commands::sweep::execute(&arguments),

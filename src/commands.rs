@@ -2,6 +2,7 @@
 
 pub mod compare;
 pub mod explain;
+pub mod exploitability;
 pub mod export;
 mod fact_pattern;
 pub mod game;

@@ -10,6 +10,7 @@
 //! A game whose tree has too many nodes is refused before the match.
 
 mod best_response;
+pub mod exploitability;
 mod size;
 mod solver;
 #[cfg(test)]

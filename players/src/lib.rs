@@ -79,6 +79,7 @@ pub(crate) mod testing;
 pub mod visit_tree;
 
 pub use belief::Belief;
+pub use cfr::exploitability;
 pub use deliberation::{Candidate, Deliberation, ExpectedStep, PlanStep, ValueBound};
 pub use kind::PlayerKind;
 pub use options::{OptionError, OptionSpec, Options, Value};

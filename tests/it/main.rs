@@ -27,6 +27,8 @@ mod environments;
 mod every_player;
 #[cfg(test)]
 mod explain;
+
+mod exploitability;
 #[cfg(test)]
 mod fake_player;
 #[cfg(test)]
