@@ -113,10 +113,11 @@ pub(crate) fn follow(
     let mut line = Line { joint_moves: vec![], states: vec![start] };
     for (step, joint_move) in typed.iter().enumerate() {
         if machine.is_terminal(line.last())? {
-            return Err(wrong(format!(
-                "{option}: the match ends after joint move {step}, but {} are given",
-                typed.len()
-            )));
+            let given = counted(typed.len(), "joint move is", "joint moves are");
+            return Err(wrong(match step {
+                0 => format!("{option}: the first state is terminal, but {given} given"),
+                _ => format!("{option}: the match ends after joint move {step}, but {given} given"),
+            }));
         }
         let parts = split(&game, joint_move, step + 1, option)?;
         let ids = game.role_ids().zip(parts);

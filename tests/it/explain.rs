@@ -126,7 +126,7 @@ fn what_cannot_be_explained_is_said() {
     let after_the_end = ["--moves", "(a1 noop) (noop a1) (noop noop)"];
     refused(
         &[&["aima_two_ply"], &with(&after_the_end)[..]].concat(),
-        "--moves: the match ends after joint move 2, but 3 are given",
+        "--moves: the match ends after joint move 2, but 3 joint moves are given",
     );
     refused(
         &[&["aima_two_ply"], &with(&["--state", "(cell 1"])[..]].concat(),
