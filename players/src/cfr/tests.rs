@@ -231,9 +231,9 @@ fn a_role_without_a_choice_has_a_value() {
         (<= (next (at ?move)) (does mover ?move)) (<= terminal (not (true start)))
         (<= (goal mover 90) (true (at left))) (<= (goal watcher 10) (true (at left)))
         (<= (goal mover 20) (true (at right))) (<= (goal watcher 80) (true (at right)))";
-    let judgement = Solved::new(rules, Method::Plus).run(16);
-    assert_eq!(judgement.values, [90.0, 10.0]);
-    assert_eq!(judgement.exploitability(), 0.0);
+    let Judgement { values, gains, .. } = Solved::new(rules, Method::Plus).run(1000);
+    assert!((values[0] - 90.0).abs() < 0.1 && (values[1] - 10.0).abs() < 0.1, "{values:?}");
+    assert_eq!(gains[1], 0.0);
 }
 
 #[test]
