@@ -172,13 +172,17 @@ pub fn vectors() -> &'static str {
 
 /// Evidence that instructions are used in this process. Only a checked detection makes one, so
 /// code that needs the instructions asks for this instead of a promise.
-pub(crate) trait Evidence: Copy + Debug + Send + Sync + 'static {
+///
+/// # Safety
+/// There are values of the type only where this CPU has all that [`NEEDS`](Self::NEEDS) names.
+pub(crate) unsafe trait Evidence: Copy + Debug + Send + Sync + 'static {
     /// The instructions.
     const NEEDS: Vectors;
 }
 
 /// For what every CPU has.
-impl Evidence for () {
+// SAFETY: it needs nothing.
+unsafe impl Evidence for () {
     const NEEDS: Vectors = Vectors::None;
 }
 
@@ -186,7 +190,8 @@ impl Evidence for () {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx2(());
 
-impl Evidence for Avx2 {
+// SAFETY: its field is private to this file, where only `detect` makes it.
+unsafe impl Evidence for Avx2 {
     const NEEDS: Vectors = Vectors::Avx2;
 }
 
@@ -194,7 +199,8 @@ impl Evidence for Avx2 {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx512(());
 
-impl Evidence for Avx512 {
+// SAFETY: its field is private to this file, where only `detect` makes it.
+unsafe impl Evidence for Avx512 {
     const NEEDS: Vectors = Vectors::Avx512;
 }
 
