@@ -113,8 +113,8 @@ pub struct Arguments {
     /// Prove the value of every first move, not only of the first state
     #[arg(long)]
     all_moves: bool,
-    /// End a proof after this time, and print what is known by then (preparing it
-    /// may take as long before)
+    /// End a proof after this time, and print what is known by then; preparing it
+    /// takes extra time, of which the search for faster code has as much at most
     #[arg(long, value_name = "TIME",
           value_parser = duration(Duration::from_millis(1), Duration::from_secs(1 << 30)))]
     time: Option<Duration>,

@@ -160,14 +160,20 @@ impl<const N: usize> Levels<N> {
     }
 
     fn n_bytes(&self) -> u64 {
+        self.kept_bytes() + self.taken(self.workspace.n_bytes())
+    }
+
+    /// Bytes of what is kept from round to round.
+    fn kept_bytes(&self) -> u64 {
         let numbers: usize = self.numbers.iter().map(|numbers| 8 * numbers.capacity()).sum();
-        let n_bytes = self.store.n_bytes()
-            + self.block_bytes
-            + numbers as u64
-            + self.keys.n_bytes()
-            + self.workspace.n_bytes();
-        // Small rounds allocate in small pieces, and of what is freed between these not all can be
-        // used again: 1.3 times as much was measured at connect four.
+        let n_bytes = self.store.n_bytes() + self.block_bytes + self.keys.n_bytes();
+        self.taken(n_bytes + numbers as u64)
+    }
+
+    /// About how much memory it takes to hold as many bytes. States that are computed one by one
+    /// have small rounds, which allocate in small pieces, and of what is freed between these not
+    /// all can be used again: 1.3 times as much was measured at connect four.
+    fn taken(&self, n_bytes: u64) -> u64 {
         if self.setup.has_words { n_bytes } else { n_bytes / 3 * 4 }
     }
 
@@ -185,7 +191,7 @@ impl<const N: usize> Levels<N> {
     /// Memory that the successors of a round may take: an eighth of all, or three quarters of
     /// what is left, since the values of a round take memory, too.
     fn round_bytes(&self) -> u64 {
-        let kept = self.n_bytes() - self.workspace.n_bytes();
+        let kept = self.kept_bytes();
         let limit_bytes = self.setup.memory_bytes;
         (limit_bytes / 8).min(limit_bytes.saturating_sub(kept) / 4 * 3)
     }
@@ -244,7 +250,7 @@ impl<const N: usize> Levels<N> {
         // About as many of them are new as were so far.
         let share = 1.25 * self.store.n_states() as f64 / self.n_successors.max(1) as f64;
         let n_new = (n_successors as f64 * share.min(1.0)) as u64;
-        let kept = self.n_bytes() - self.workspace.n_bytes();
+        let kept = self.kept_bytes();
         if kept + self.store.growth_bytes(n_new) + round_bytes > limit_bytes {
             self.store.grow_little();
         }

@@ -209,7 +209,7 @@ enum Assignment {
 impl ProofSolver {
     /// A proof of the game's initial state. Grounding ends when `cancel` is raised, and so
     /// do steps, with an error. In large games the search for a faster reasoner takes up to a
-    /// minute; it ends without one when `patience` is raised.
+    /// minute or more; it ends without one when `patience` is raised.
     ///
     /// # Errors
     /// If the game has hidden information, chance, or more or fewer than two roles, or cannot
@@ -223,7 +223,8 @@ impl ProofSolver {
         check(game)?;
         let mut machine =
             crate::reasoner::choose(Arc::clone(game), Guards::default(), cancel)?.machine;
-        while let Some(work) = machine.spare_work().filter(|_| !patience.is_cancelled()) {
+        let goes_on = || !patience.is_cancelled() && !cancel.is_cancelled();
+        while let Some(work) = machine.spare_work().filter(|_| goes_on()) {
             work(patience);
         }
         machine.set_cancel(cancel.clone());
