@@ -147,13 +147,11 @@ fn seats(game: &Game, players: &[Contestant]) -> Result<Vec<Option<usize>>, Expe
     }
     for (player, seat) in players.iter().zip(&needed) {
         if game.kind().hidden_information && !player.plays_hidden_information {
-            let able = built_in::kinds().filter(|kind| kind.plays_hidden_information);
             return Err(ExperimentError::Unplayable(format!(
-                "player `{}` cannot play {} (role `{seat}`): the game has hidden information; \
-                 built-in players that can: {}",
+                "player `{}` cannot play {} (role `{seat}`): {}",
                 player.config.id,
                 game.name(),
-                able.map(|kind| kind.name).collect::<Vec<_>>().join(", ")
+                built_in::without_hidden_information()
             )));
         }
     }

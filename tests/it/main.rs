@@ -27,7 +27,7 @@ mod environments;
 mod every_player;
 #[cfg(test)]
 mod explain;
-
+#[cfg(test)]
 mod exploitability;
 #[cfg(test)]
 mod fake_player;

@@ -25,8 +25,9 @@ impl Judgement {
     }
 }
 
-/// Judges `strategy`, which is given by slot, of the `roles` that choose; `None` if the deadline of `stop` is due
-/// before. Node budgets do not limit it: no move depends on it.
+/// Judges `strategy`, which is given by slot: the values of all roles, and the gains of the `roles`
+/// that choose. `None` if the deadline of `stop` is due before. Node budgets do not limit it: no
+/// move depends on it.
 pub(super) fn judge(
     tree: &Tree,
     strategy: &[f64],

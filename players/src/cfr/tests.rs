@@ -222,7 +222,6 @@ fn interruptions_change_nothing() {
     assert_eq!(solver.average(&tree, 0.0), whole.solver.average(&whole.tree, 0.0));
 }
 
-/// A tree has no more nodes than it may have, but for those of one more step.
 /// A role that never chooses has its value, too: that of what the other one leads to.
 #[test]
 fn a_role_without_a_choice_has_a_value() {
@@ -236,6 +235,7 @@ fn a_role_without_a_choice_has_a_value() {
     assert_eq!(gains[1], 0.0);
 }
 
+/// A tree has no more nodes than it may have, but for those of one more step.
 #[test]
 fn a_large_tree_is_given_up() {
     let mut machine = machine(library::find("phantom_connect_four").unwrap().text);
