@@ -110,6 +110,9 @@ impl Player for Determinization {
         let Some(belief) = tracker.belief().filter(|_| has_limit) else { return Ok(()) };
         // Fills the table, and prepares the reasoner for searches.
         let deals = belief.sample(self.deals, &mut self.rng);
+        if tracker.machine.is_terminal(&deals.lines[0].state)? {
+            return Ok(());
+        }
         let turn = Turn { step: 0, observation: None, legal: &[] };
         match self.deliberate(&deals, &turn, stop) {
             Err(ReasoningError::Cancelled) | Ok(_) => Ok(()),

@@ -281,7 +281,8 @@ impl Player for SequentialPlanner {
         let deliberation = self.deliberation.get_or_insert_default();
         let chosen =
             if self.fallback == Fallback::Legal { "the first legal one" } else { "random" };
-        let note = format!("no plan yet: the move is {chosen}");
+        let why = if deliberation.completed { "there is no plan" } else { "no plan yet" };
+        let note = format!("{why}: the move is {chosen}");
         let Some(track) = self.track.as_mut().filter(|_| self.fallback == Fallback::Search) else {
             deliberation.notes.push(note);
             return Ok(fallback);
