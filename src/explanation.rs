@@ -35,6 +35,9 @@ pub struct Explanation {
     pub candidates: Vec<ExplainedMove>,
     /// What is expected to be played, a step each.
     pub line: Vec<String>,
+    /// The line has more steps.
+    #[serde(skip)]
+    pub line_goes_on: bool,
     /// What else matters: limits that were reached, methods that were used instead.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -92,6 +95,7 @@ impl Explanation {
         }
         let candidates = said.candidates.iter().map(|candidate| explained(candidate, names));
         let candidates = candidates.collect();
+        let line_goes_on = said.line.len() > MAX_STEPS;
         let line = said.line.iter().take(MAX_STEPS).map(|step| in_words(step, names)).collect();
         let Deliberation {
             leaves,
@@ -106,10 +110,6 @@ impl Explanation {
             ..
         } = said;
         notes.truncate(MAX_NOTES);
-        if said.line.len() > MAX_STEPS {
-            let n = said.line.len();
-            notes.push(format!("the first {MAX_STEPS} of {n} steps of the line are shown"));
-        }
         Some(Box::new(Self {
             value,
             depth,
@@ -121,6 +121,7 @@ impl Explanation {
             playouts,
             candidates,
             line,
+            line_goes_on,
             notes,
         }))
     }

@@ -1,21 +1,23 @@
-//! A tree as it was searched, recorded up to a number of nodes.
+//! A tree that was searched, recorded up to a number of nodes.
 
 /// Maximum number of nodes of a record, where no other is wanted.
 pub(crate) const MAX_NODES: usize = 100_000;
 
-/// The tree of the last iteration of a search, in the order in which its nodes were entered;
-/// the first is the root.
+/// The tree of the last iteration of a search. Nodes come after the ones above them, and the
+/// first is the root.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedTree<N> {
     /// The nodes.
     pub nodes: Vec<N>,
-    /// Nodes that were entered after the record was full.
+    /// Nodes that are not recorded, since there were more than the record may have.
     pub n_unrecorded: u64,
+    /// Iterations before, whose trees are not recorded.
+    pub n_earlier: u64,
 }
 
 impl<N> Default for RecordedTree<N> {
     fn default() -> Self {
-        Self { nodes: Vec::new(), n_unrecorded: 0 }
+        Self { nodes: Vec::new(), n_unrecorded: 0, n_earlier: 0 }
     }
 }
 
@@ -36,7 +38,8 @@ impl<N> TreeRecord<N> {
 
     /// A new search begins at the root.
     pub(crate) fn begin(&mut self) {
-        self.take();
+        let tree = self.take();
+        self.tree.n_earlier = tree.n_earlier + u64::from(!tree.nodes.is_empty());
     }
 
     /// Gives what was recorded since [`begin`](Self::begin), and forgets it.

@@ -26,7 +26,7 @@ pub struct VisitNode {
     pub value: f64,
     /// How the value is known.
     pub known: Known,
-    /// Whether the player has a choice in the position.
+    /// Whether the player has a choice in the position, as far as its moves are known.
     pub is_mine: bool,
 }
 
@@ -37,6 +37,6 @@ pub enum Known {
     Sampled,
     /// It is proven.
     Proven,
-    /// The match is over.
+    /// The match is over, or some role has no legal move.
     Terminal,
 }

@@ -12,7 +12,7 @@ use results::atomic_file;
 use results::counted::counted;
 use serde::Serialize;
 
-use super::number::{nodes, whole_from};
+use super::number::{nodes, whole, whole_from};
 use super::one_decision::{Decision, Question, decide, first_chooser, legal};
 use super::output_files;
 use super::piece_list::PieceList;
@@ -56,7 +56,8 @@ In the output, `at most` marks an upper bound: the search left a move as soon as
 it could not be better than the best one. If the values of some moves are
 proven, `estimate` marks the values of the others. Each step of a `line` shows
 the moves of the roles that have a choice, or of all roles if none has one. A
-line ends where chance decides; a plan is shown to the end, with all moves.
+line ends where chance decides, or with `...` after 16 steps. That of a plan
+shows the moves of all roles; --plan prints the whole plan.
 
 The line `judgement` puts the value into words, where 50 is even: lost (0 by
 proof), losing (below 10), worse (below 30), slightly worse (below 45), even,
@@ -117,7 +118,8 @@ pub struct Arguments {
     tree: bool,
     /// Show at most N states of the tree [default: 100000; of `mcts`, the 100 that were visited
     /// most]
-    #[arg(long, value_name = "N", value_parser = whole_from::<usize>(1))]
+    #[arg(long, value_name = "N", conflicts_with_all = ["plan", "plan_file"],
+          value_parser = whole::<usize>(1..=1_000_000))]
     tree_nodes: Option<usize>,
     /// Write that tree to FILE as a page
     #[arg(long, value_name = "FILE")]
@@ -195,6 +197,9 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let kind = built_in::find(kind).expect("a player that was read has a kind");
     let mut player = (kind.make)(options).map_err(Failure::usage)?;
     let shows_tree = arguments.tree || arguments.html.is_some() || arguments.dot.is_some();
+    if arguments.tree_nodes.is_some() && !shows_tree {
+        return Err(Failure::usage(anyhow!("--tree-nodes: give --tree, --html or --dot, too")));
+    }
     let wants_plan = arguments.plan || arguments.plan_file.is_some();
     let records = shows_tree || wants_plan;
     let is_recorded = records && player.record_tree(arguments.tree_nodes);
@@ -279,7 +284,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         return Err(no_belief(&arguments.player, kind.name, is_hidden));
     }
     let tree = match (&said.tree, &said.belief_tree, &said.visit_tree) {
-        (Some(tree), ..) => Some(search_tree::Tree::of(tree, said.nodes, role, &mut names)),
+        (Some(tree), ..) => Some(search_tree::Tree::of(tree, role, &mut names)),
         (_, Some(tree), _) => Some(search_tree::of_beliefs(tree, role, &mut names)),
         (_, _, Some(tree)) => Some(search_tree::of_visits(tree, role, &mut names)),
         _ => None,

@@ -55,7 +55,8 @@ pub(super) fn details(
     }
     if !said.line.is_empty() {
         let line: Vec<String> = said.line.iter().map(|step| shown(step)).collect();
-        writeln!(out, "      line: {}", line.join("; "))?;
+        let more = if said.line_goes_on { "; ..." } else { "" };
+        writeln!(out, "      line: {}{more}", line.join("; "))?;
     }
     for note in &said.notes {
         writeln!(out, "      note: {note}")?;

@@ -62,15 +62,8 @@ pub(super) struct Node {
 }
 
 impl Tree {
-    /// The tree in words, of a search that entered `n_entered` states.
-    pub(super) fn of(
-        tree: &SearchTree,
-        n_entered: u64,
-        me: RoleId,
-        names: &mut impl Names,
-    ) -> Self {
-        let entered = tree.nodes.iter().filter(|node| node.found != Found::Remembered);
-        let is_last_of_several = entered.count() as u64 + tree.n_unrecorded < n_entered;
+    /// The tree in words.
+    pub(super) fn of(tree: &SearchTree, me: RoleId, names: &mut impl Names) -> Self {
         let mut moves: Vec<Vec<Vec<MoveId>>> = vec![Vec::new(); tree.nodes.len()];
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); tree.nodes.len()];
         for (at, node) in tree.nodes.iter().enumerate() {
@@ -111,7 +104,7 @@ impl Tree {
             });
         }
         let (role, n_unrecorded) = (names.role(me).to_owned(), tree.n_unrecorded);
-        Self { role, nodes, n_unrecorded, is_last_of_several }
+        Self { role, nodes, n_unrecorded, is_last_of_several: tree.n_earlier > 0 }
     }
 
     /// Whether it is one of Monte-Carlo tree search.
@@ -215,7 +208,7 @@ pub(super) fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
         tree.nodes.iter().any(|node| (node.alpha, node.beta) != (root.alpha, root.beta));
     let heading = match (tree.is_sampled(), has_windows) {
         (true, _) => {
-            format!("mean rewards of {}, and how often the moves were tried", tree.role)
+            format!("values for {}, and how often the moves were tried", tree.role)
         }
         (false, true) => format!(
             "values for {}; in brackets: alpha and beta when the state was entered",

@@ -199,7 +199,7 @@ fn the_most_visited_states_of_mcts_are_shown() {
     let command = ["explain", "nim", "--player", "mcts", "--nodes", "45000", "--tree"];
     let files = ["--tree-nodes", "9", "--html", "tree.html", "--dot", "tree.dot"];
     let told = workspace.run(&[&command[..], &files].concat()).code(0).stdout();
-    let (_, tree) = told.split_once("\n  tree, mean rewards of left, ").unwrap();
+    let (_, tree) = told.split_once("\n  tree, values for left, and how often ").unwrap();
     let lines: Vec<&str> = tree.lines().collect();
     assert!(lines[1].starts_with("    (root): 100 ") && lines[1].ends_with("  proven"), "{tree}");
     assert!(lines[2].starts_with("      (take "), "{tree}");

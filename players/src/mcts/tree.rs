@@ -4,11 +4,12 @@
 //! Brodeur and Kocsis, "Transpositions and move groups in Monte Carlo tree search", CIG
 //! 2008): values belong to nodes, visits to edges.
 
+use std::collections::BTreeMap;
 use std::hash::Hasher as _;
 
 use games::{MoveId, RoleId};
 use hashbrown::HashTable;
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::FxHasher;
 
 use super::bounds::Bounds;
 
@@ -98,7 +99,7 @@ pub(super) struct Tree {
     /// Children of joint nodes.
     joint_children: Vec<u32>,
     /// The same of joint nodes with too many joint moves to list.
-    sparse_children: FxHashMap<(u32, u64), u32>,
+    sparse_children: BTreeMap<(u32, u64), u32>,
     /// Nodes by their states: many small tables, since a table that grows is gone through
     /// as a whole, and a large one would take longer than a clock allows.
     index: Vec<HashTable<u32>>,
@@ -136,7 +137,7 @@ impl Tree {
             bounds: Vec::new(),
             words: Vec::new(),
             joint_children: Vec::new(),
-            sparse_children: FxHashMap::default(),
+            sparse_children: BTreeMap::new(),
             index: vec![HashTable::new(); N_TABLES],
             n_settled: 0,
         }
@@ -351,7 +352,7 @@ impl Tree {
             + of(self.means.capacity() + self.estimates.capacity() + self.bounds.capacity(), 4)
             + of(self.words.capacity(), 8)
             + of(self.joint_children.capacity(), 4)
-            + of(self.sparse_children.capacity(), 26)
+            + of(self.sparse_children.len(), 32)
     }
 
     /// Keeps the marked nodes alone, and the edges of those that are `open`; the others
@@ -418,7 +419,6 @@ impl Tree {
         self.words.shrink_to_fit();
         (self.edges, self.joint_children) = (edges, joint_children);
         let sparse = std::mem::take(&mut self.sparse_children);
-        #[expect(clippy::iter_over_hash_type, reason = "from a map to a map; no order shows")]
         for ((at, index), child) in sparse {
             if kept[at as usize] && open[at as usize] {
                 let key = (numbers[at as usize], index);
@@ -443,13 +443,22 @@ impl Tree {
         match self.node(at).kind {
             Kind::Leaf | Kind::End => {}
             Kind::Choice(_) | Kind::Chance => edges.iter().for_each(|edge| visit(edge.child)),
-            Kind::Joint => {
-                for index in 0..joint_moves_of(edges) {
-                    let child = self.joint_child(at, index);
-                    if child != NONE {
-                        visit(child);
-                    }
-                }
+            Kind::Joint => self.joint_children(at, &mut |_, child| visit(child)),
+        }
+    }
+
+    /// The children that a joint node has so far, by the index of the joint move.
+    pub(super) fn joint_children(&self, at: u32, visit: &mut dyn FnMut(u64, u32)) {
+        match self.node(at).first_child {
+            NONE => {
+                let all = self.sparse_children.range((at, 0)..=(at, u64::MAX));
+                all.for_each(|(&(_, index), &child)| visit(index, child));
+            }
+            first => {
+                let n = joint_moves_of(self.edges(at).1) as usize;
+                let all = &self.joint_children[first as usize..first as usize + n];
+                let made = (0..).zip(all).filter(|&(_, &child)| child != NONE);
+                made.for_each(|(index, &child)| visit(index, child));
             }
         }
     }

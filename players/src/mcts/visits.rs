@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use games::RoleId;
 
 use super::search::Search;
-use super::tree::{Kind, NONE, by_role, joint_moves_of};
+use super::tree::{Edge, Kind, NONE, by_role};
 use crate::ExpectedStep;
 use crate::visit_tree::{Known, VisitNode, VisitTree};
 
@@ -40,7 +40,7 @@ impl Search {
         distinct.sort_unstable();
         distinct.dedup();
         let n_unrecorded = self.n_visited(root).saturating_sub(distinct.len() as u64);
-        VisitTree { nodes, n_unrecorded }
+        VisitTree { nodes, n_unrecorded, n_earlier: 0 }
     }
 
     /// The most visited positions, each after the one before it.
@@ -54,7 +54,7 @@ impl Search {
         while shown.len() < max_nodes
             && let Some((_, Reverse(next))) = most_visited.pop()
         {
-            let Some(position) = waiting[next].take() else { continue };
+            let position = waiting[next].take().expect("each one is taken once");
             let index = shown.len();
             if let Some(parent) = position.parent {
                 shown[parent].below.push(index);
@@ -89,7 +89,8 @@ impl Search {
     /// have a choice, and the visits.
     fn visited_children(&self, at: u32) -> Vec<(ExpectedStep, u32, u32)> {
         let (_, edges) = self.tree.edges(at);
-        let is_seen = |visits: u32, child: u32| visits > 0 || self.tree.is_settled(child);
+        let is_seen =
+            |visits: u32, child: u32| child != NONE && (visits > 0 || self.tree.is_settled(child));
         let mut children = Vec::new();
         match self.tree.node(at).kind {
             Kind::Leaf | Kind::End => {}
@@ -99,16 +100,16 @@ impl Search {
                 }
             }
             Kind::Joint => {
-                for index in 0..joint_moves_of(edges) {
-                    let child = self.tree.joint_child(at, index);
-                    if child == NONE || !is_seen(self.tree.node(child).visits, child) {
-                        continue;
-                    }
+                let by_role: Vec<&[Edge]> = by_role(edges).collect();
+                self.tree.joint_children(at, &mut |index, child| {
                     let mut visits = self.tree.node(child).visits;
+                    if !is_seen(visits, child) {
+                        return;
+                    }
                     let mut rest = index;
                     let mut step: ExpectedStep = Vec::new();
                     // The last role's moves change fastest.
-                    for moves in by_role(edges).collect::<Vec<_>>().into_iter().rev() {
+                    for moves in by_role.iter().rev() {
                         let edge = &moves[(rest % moves.len() as u64) as usize];
                         step.push((edge.role, edge.action));
                         visits = visits.min(edge.visits);
@@ -116,7 +117,7 @@ impl Search {
                     }
                     step.reverse();
                     children.push((step, visits, child));
-                }
+                });
             }
         }
         children
@@ -141,7 +142,7 @@ impl Search {
             false => 100.0 * f64::from(bounds.clamp(looks)),
         };
         let (_, edges) = self.tree.edges(*at);
-        let is_mine = edges.iter().any(|edge| edge.role == me);
+        let is_mine = edges.iter().filter(|edge| edge.role == me).count() > 1;
         VisitNode { parent, step: step.clone(), visits: u64::from(*visits), value, known, is_mine }
     }
 
@@ -152,11 +153,13 @@ impl Search {
         let (mut left, mut n) = (vec![root], 0);
         while let Some(at) = left.pop() {
             n += 1;
-            for (_, _, child) in self.visited_children(at) {
-                if !std::mem::replace(&mut is_met[child as usize], true) {
+            self.tree.children(at, &mut |child| {
+                let is_seen = child != NONE
+                    && (self.tree.node(child).visits > 0 || self.tree.is_settled(child));
+                if is_seen && !std::mem::replace(&mut is_met[child as usize], true) {
                     left.push(child);
                 }
-            }
+            });
         }
         n
     }
