@@ -19,8 +19,10 @@ pub struct VisitNode {
     /// for the root.
     pub step: ExpectedStep,
     /// How often these moves were tried in the position before, also where other lines led to
-    /// it. Where several roles chose at once, it is an upper bound.
+    /// it.
     pub visits: u64,
+    /// The number of visits is an upper bound: several joint moves lead to the same position.
+    pub is_most: bool,
     /// What the position is worth to the player, 0 to 100: proven, or the mean of playouts (or
     /// of an evaluation) within the bounds that are proven.
     pub value: f64,

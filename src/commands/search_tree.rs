@@ -52,6 +52,9 @@ pub(super) struct Node {
     pub(super) found: &'static str,
     /// Of Monte-Carlo tree search: how often the moves that led here were tried.
     pub(super) visits: Option<u64>,
+    /// The number of visits is an upper bound.
+    #[serde(rename = "visits_at_most")]
+    pub(super) is_most: bool,
     /// Whether the player has a choice here, another role, or both.
     pub(super) is_mine: bool,
     /// Moves that were never looked at: the first of them, and how many there are.
@@ -97,6 +100,7 @@ impl Tree {
                 bound: value.map(|_| bound),
                 found: found_name(found),
                 visits: None,
+                is_most: false,
                 is_mine: own.is_empty() || own.contains(&usize::from(me.0)),
                 left_out: node.left_out.iter().map(|moves| words(moves, &own)).collect(),
                 n_left_out,
@@ -159,6 +163,9 @@ impl Node {
     /// What stands below the value: the visits, or alpha and beta on entering.
     pub(super) fn below_value(&self) -> String {
         match self.visits {
+            Some(visits) if self.is_most => {
+                format!("at most {}", counted(visits, "visit", "visits"))
+            }
             Some(visits) => counted(visits, "visit", "visits"),
             None => format!("[{}, {}]", short(self.alpha), short(self.beta)),
         }

@@ -20,6 +20,8 @@ struct Shown {
     parent: Option<usize>,
     step: ExpectedStep,
     visits: u32,
+    /// The visits are an upper bound.
+    is_most: bool,
     /// The shown positions below it, the most visited first.
     below: Vec<usize>,
 }
@@ -47,7 +49,14 @@ impl Search {
     fn most_visited(&self, root: u32, max_nodes: usize) -> Vec<Shown> {
         let visits = self.tree.node(root).visits;
         let mut shown: Vec<Shown> = Vec::new();
-        let first = Shown { at: root, parent: None, step: Vec::new(), visits, below: Vec::new() };
+        let first = Shown {
+            at: root,
+            parent: None,
+            step: Vec::new(),
+            visits,
+            is_most: false,
+            below: Vec::new(),
+        };
         let mut waiting = vec![Some(first)];
         // Of equals, those that were found first.
         let mut most_visited = BinaryHeap::from([(visits, Reverse(0))]);
@@ -61,7 +70,10 @@ impl Search {
             }
             let at = position.at;
             shown.push(position);
-            for (step, visits, child) in self.visited_children(at) {
+            let children = self.visited_children(at);
+            let n_lead_to = |node: u32| children.iter().filter(|it| it.2 == node).count();
+            for (step, visits, child) in &children {
+                let (step, visits, child) = (step.clone(), *visits, *child);
                 // Lines may lead back to where they were.
                 let mut before = Some(index);
                 while let Some(above) = before
@@ -77,6 +89,7 @@ impl Search {
                         parent,
                         step,
                         visits,
+                        is_most: n_lead_to(child) > 1,
                         below: Vec::new(),
                     }));
                 }
@@ -124,7 +137,7 @@ impl Search {
     }
 
     fn visit_node(&self, position: &Shown, parent: Option<usize>, me: RoleId) -> VisitNode {
-        let Shown { at, step, visits, .. } = position;
+        let Shown { at, step, visits, is_most, .. } = position;
         let node = self.tree.node(*at);
         let role = usize::from(me.0);
         let bounds = self.tree.bounds(*at)[role];
@@ -143,7 +156,8 @@ impl Search {
         };
         let (_, edges) = self.tree.edges(*at);
         let is_mine = edges.iter().filter(|edge| edge.role == me).count() > 1;
-        VisitNode { parent, step: step.clone(), visits: u64::from(*visits), value, known, is_mine }
+        let (step, visits, is_most) = (step.clone(), u64::from(*visits), *is_most);
+        VisitNode { parent, step, visits, is_most, value, known, is_mine }
     }
 
     /// How many positions below a node, itself included, were visited or proven.

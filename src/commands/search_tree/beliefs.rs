@@ -46,6 +46,7 @@ pub(in crate::commands) fn tree(beliefs: &BeliefTree, me: RoleId, names: &mut im
             bound: value.map(|_| ValueBound::Exact),
             found,
             visits: None,
+            is_most: false,
             is_mine: matches!(event, BeliefEvent::Knows { .. }),
             left_out: Vec::new(),
             n_left_out: 0,

@@ -37,20 +37,19 @@ pub(in crate::commands) fn write(out: &mut impl Write, tree: &Tree, title: &str)
     writeln!(out, "<meta name=\"viewport\" content=\"width=device-width\">")?;
     writeln!(out, "<title>{title}</title>\n<style>\n{STYLE}\n</style></head><body>")?;
     writeln!(out, "<h1>{title}</h1>")?;
-    let (below, never) = match tree.is_sampled() {
-        true => ("Below them: how often the moves that led here were tried.", ""),
-        false => {
-            ("Brackets show alpha and beta when a state was entered.", " Dashed: never looked at.")
+    let below = match tree.is_sampled() {
+        true => "With them: how often the moves that led here were tried.",
+        false => "Brackets show alpha and beta when a state was entered.",
+    };
+    let places = places(tree);
+    let colours = match (&places, tree.is_sampled()) {
+        (None, _) => "",
+        (Some(_), true) => " Blue: this role chooses. Orange: the others choose.",
+        (Some(_), false) => {
+            " Blue: this role chooses. Orange: the others choose. Dashed: never looked at."
         }
     };
-    writeln!(
-        out,
-        "<p>Values are rewards of {}. {} Blue: this role chooses. Orange: the others choose.{}</p>",
-        escaped(&tree.role),
-        below,
-        never
-    )?;
-    let places = places(tree);
+    writeln!(out, "<p>Values are rewards of {}. {}{}</p>", escaped(&tree.role), below, colours)?;
     match places {
         Some(places) => draw(out, tree, &places)?,
         None => list(out, tree)?,

@@ -11,7 +11,7 @@ use crate::explanation::Names;
 pub(in crate::commands) fn tree(visits: &VisitTree, me: RoleId, names: &mut impl Names) -> Tree {
     let mut nodes: Vec<Node> = Vec::with_capacity(visits.nodes.len());
     for (at, node) in visits.nodes.iter().enumerate() {
-        let &VisitNode { parent, ref step, visits, value, known, is_mine } = node;
+        let &VisitNode { parent, ref step, visits, is_most, value, known, is_mine } = node;
         let actions: Vec<String> =
             step.iter().map(|&(_, action)| names.action(action).to_string()).collect();
         if let Some(parent) = parent {
@@ -33,6 +33,7 @@ pub(in crate::commands) fn tree(visits: &VisitTree, me: RoleId, names: &mut impl
                 Known::Terminal => "terminal",
             },
             visits: Some(visits),
+            is_most,
             is_mine,
             left_out: Vec::new(),
             n_left_out: 0,
