@@ -289,6 +289,14 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         (_, _, Some(tree)) => Some(search_tree::of_visits(tree, role, &mut names)),
         _ => None,
     };
+    if shows_tree && tree.is_none() {
+        let option =
+            given([("--tree", arguments.tree), ("--html", arguments.html.is_some())], "--dot");
+        return Err(Failure::usage(anyhow!(
+            "{option}: no tree was searched in this state: the role has a single legal move, or a \
+             table has the value"
+        )));
+    }
     let decided = Decided {
         game: game.name().to_owned(),
         player: contestant.config.id.clone(),
