@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use games::RoleId;
+use rustc_hash::FxHashMap;
 
 use super::search::Search;
 use super::tree::{Edge, Kind, NONE, by_role};
@@ -24,6 +25,15 @@ struct Shown {
     is_most: bool,
     /// The shown positions below it, the most visited first.
     below: Vec<usize>,
+}
+
+/// A child that was visited or proven.
+struct Seen {
+    /// The moves that lead there, of the roles that have a choice.
+    step: ExpectedStep,
+    visits: u32,
+    is_most: bool,
+    at: u32,
 }
 
 impl Search {
@@ -70,37 +80,27 @@ impl Search {
             }
             let at = position.at;
             shown.push(position);
-            let children = self.visited_children(at);
-            let n_lead_to = |node: u32| children.iter().filter(|it| it.2 == node).count();
-            for (step, visits, child) in &children {
-                let (step, visits, child) = (step.clone(), *visits, *child);
+            for Seen { step, visits, is_most, at } in self.seen_children(at) {
                 // Lines may lead back to where they were.
                 let mut before = Some(index);
                 while let Some(above) = before
-                    && shown[above].at != child
+                    && shown[above].at != at
                 {
                     before = shown[above].parent;
                 }
                 if before.is_none() {
                     let parent = Some(index);
                     most_visited.push((visits, Reverse(waiting.len())));
-                    waiting.push(Some(Shown {
-                        at: child,
-                        parent,
-                        step,
-                        visits,
-                        is_most: n_lead_to(child) > 1,
-                        below: Vec::new(),
-                    }));
+                    let below = Vec::new();
+                    waiting.push(Some(Shown { at, parent, step, visits, is_most, below }));
                 }
             }
         }
         shown
     }
 
-    /// The children of a node that were visited or proven: the moves to them, of the roles that
-    /// have a choice, and the visits.
-    fn visited_children(&self, at: u32) -> Vec<(ExpectedStep, u32, u32)> {
+    /// The children of a node that were visited or proven.
+    fn seen_children(&self, at: u32) -> Vec<Seen> {
         let (_, edges) = self.tree.edges(at);
         let is_seen =
             |visits: u32, child: u32| child != NONE && (visits > 0 || self.tree.is_settled(child));
@@ -109,11 +109,18 @@ impl Search {
             Kind::Leaf | Kind::End => {}
             Kind::Choice(_) | Kind::Chance => {
                 for edge in edges.iter().filter(|edge| is_seen(edge.visits, edge.child)) {
-                    children.push((vec![(edge.role, edge.action)], edge.visits, edge.child));
+                    let step = vec![(edge.role, edge.action)];
+                    children.push(Seen {
+                        step,
+                        visits: edge.visits,
+                        is_most: false,
+                        at: edge.child,
+                    });
                 }
             }
             Kind::Joint => {
                 let by_role: Vec<&[Edge]> = by_role(edges).collect();
+                let mut n_ways: FxHashMap<u32, u32> = FxHashMap::default();
                 self.tree.joint_children(at, &mut |index, child| {
                     let mut visits = self.tree.node(child).visits;
                     if !is_seen(visits, child) {
@@ -129,8 +136,12 @@ impl Search {
                         rest /= moves.len() as u64;
                     }
                     step.reverse();
-                    children.push((step, visits, child));
+                    *n_ways.entry(child).or_default() += 1;
+                    children.push(Seen { step, visits, is_most: false, at: child });
                 });
+                // How often each joint move was made is not counted, but how often its result was
+                // reached, and how often each role's move was tried.
+                children.iter_mut().for_each(|child| child.is_most = n_ways[&child.at] > 1);
             }
         }
         children
