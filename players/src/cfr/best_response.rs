@@ -41,13 +41,16 @@ pub(super) fn judge(
         n_roles: roles.len(),
     };
     for role in 0..tree.n_roles {
-        let others = probabilities(tree, strategy, role, stop)?;
         let mut of_slots = vec![(0.0, 0.0); tree.n_slots()];
-        let value = value(tree, strategy, role, &others, &mut of_slots, stop)?;
-        judgement.values[role] = value;
         if !roles.contains(&role) {
+            // Its decisions are not judged, so they need no weights.
+            let others = vec![0.0; tree.nodes.len()];
+            judgement.values[role] = value(tree, strategy, role, &others, &mut of_slots, stop)?;
             continue;
         }
+        let others = probabilities(tree, strategy, role, stop)?;
+        let value = value(tree, strategy, role, &others, &mut of_slots, stop)?;
+        judgement.values[role] = value;
         let best = best_response(tree, strategy, role, &others, stop)?;
         judgement.gains[role] = (best - value).max(0.0);
         for (slot, (sum, weight)) in judgement.slots.iter_mut().zip(of_slots) {

@@ -99,16 +99,19 @@ impl Search {
         shown
     }
 
+    /// Whether a child, by moves with as many visits, was visited or proven.
+    fn is_seen(&self, visits: u32, child: u32) -> bool {
+        child != NONE && (visits > 0 || self.tree.is_settled(child))
+    }
+
     /// The children of a node that were visited or proven.
     fn seen_children(&self, at: u32) -> Vec<Seen> {
         let (_, edges) = self.tree.edges(at);
-        let is_seen =
-            |visits: u32, child: u32| child != NONE && (visits > 0 || self.tree.is_settled(child));
         let mut children = Vec::new();
         match self.tree.node(at).kind {
             Kind::Leaf | Kind::End => {}
             Kind::Choice(_) | Kind::Chance => {
-                for edge in edges.iter().filter(|edge| is_seen(edge.visits, edge.child)) {
+                for edge in edges.iter().filter(|edge| self.is_seen(edge.visits, edge.child)) {
                     let step = vec![(edge.role, edge.action)];
                     children.push(Seen {
                         step,
@@ -123,7 +126,7 @@ impl Search {
                 let mut n_ways: FxHashMap<u32, u32> = FxHashMap::default();
                 self.tree.joint_children(at, &mut |index, child| {
                     let mut visits = self.tree.node(child).visits;
-                    if !is_seen(visits, child) {
+                    if !self.is_seen(visits, child) {
                         return;
                     }
                     let mut rest = index;
@@ -179,8 +182,7 @@ impl Search {
         while let Some(at) = left.pop() {
             n += 1;
             self.tree.children(at, &mut |child| {
-                let is_seen = child != NONE
-                    && (self.tree.node(child).visits > 0 || self.tree.is_settled(child));
+                let is_seen = child != NONE && self.is_seen(self.tree.node(child).visits, child);
                 if is_seen && !std::mem::replace(&mut is_met[child as usize], true) {
                     left.push(child);
                 }
