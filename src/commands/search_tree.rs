@@ -113,7 +113,7 @@ impl Tree {
 
     /// Whether it is one of Monte-Carlo tree search.
     pub(super) fn is_sampled(&self) -> bool {
-        self.nodes.iter().any(|node| node.visits.is_some())
+        self.nodes.first().is_some_and(|root| root.visits.is_some())
     }
 
     /// How many states more there are, in words.
