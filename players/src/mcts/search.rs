@@ -663,8 +663,10 @@ impl Search {
             if node != before {
                 // Whatever was tried below, the node is worth what its bounds say.
                 // Rewards that are brought between the bounds one by one have another mean than
-                // those whose mean is. Opposed roles play as well or better by the former.
-                let is_each = self.leaves_known() || self.tree.node(node).visits == 0;
+                // those whose mean is. Opposed roles play as well or better by the former; but after
+                // chance most bounds are neither wins nor losses, and it makes values much too high.
+                let is_each = (self.leaves_known() && self.roles.chance.is_none())
+                    || self.tree.node(node).visits == 0;
                 let known = self.tree.bounds(node).iter().zip(self.tree.means(node));
                 for (reward, (bounds, &mean)) in self.rewards.iter_mut().zip(known) {
                     if is_each || bounds.is_exact() {

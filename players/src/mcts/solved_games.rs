@@ -10,7 +10,7 @@ use games::{Cancel, MoveId, RoleId, State, StateKey, StateMachine};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
-use super::bounds::share;
+use super::bounds::{Bounds, share};
 use super::move_averages::Preference;
 use super::search::{Search, Settings};
 use super::team;
@@ -175,6 +175,28 @@ fn states_of_a_table_are_proven_before_any_search() {
         }
         assert!(n_hits > 0, "{name}");
     }
+}
+
+/// In a dice game bounds lie between a win and a loss, and must not draw the means to them.
+#[test]
+fn means_in_a_dice_game_are_near_the_values_of_best_play() {
+    const N: usize = 20;
+    let mut machine = shipped("pig");
+    let table = solved(&*machine);
+    let mut rng = seed::generator(3, None);
+    let (mut error, mut n_bounded) = (0.0, 0);
+    for _ in 0..N {
+        let state = random_position(&mut *machine, &mut rng, 2..=20);
+        let mut search = Search::new(machine.game(), SETTINGS, seed::generator(1, None));
+        let stop = Stop::never();
+        let root = team::search(&mut search, &mut *machine, &mut [], &state, &stop, 20_000);
+        let mean = 100.0 * f64::from(search.tree.means(root.unwrap())[0]);
+        error += (mean - table.value(machine.key(&state)).unwrap()[0]).abs() / N as f64;
+        let is_bounded = |at: &u32| search.tree.bounds(*at)[0] != Bounds::OPEN;
+        n_bounded += (0..search.tree.nodes.len() as u32).filter(is_bounded).count();
+    }
+    assert!(n_bounded > N, "nothing is bounded, so nothing is tested");
+    assert!(error < 5.0, "off by {error} points on average");
 }
 
 /// A table has the value of mixed strategies, but no single move that reaches it.
