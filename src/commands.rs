@@ -1,5 +1,6 @@
 //! One file for each command: its arguments, and what it does with them.
 
+mod built_in_player;
 pub mod compare;
 pub mod explain;
 pub mod exploitability;

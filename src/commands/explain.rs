@@ -12,6 +12,7 @@ use results::atomic_file;
 use results::counted::counted;
 use serde::Serialize;
 
+use super::built_in_player::BuiltInPlayer;
 use super::number::{nodes, whole, whole_from};
 use super::one_decision::{Decision, Question, decide, first_chooser, legal};
 use super::output_files;
@@ -22,16 +23,12 @@ use super::typed_facts::facts;
 use super::typed_moves::follow;
 use super::typed_role;
 use super::{plan_text, said, search_tree};
-use crate::built_in;
 use crate::exit_code;
 use crate::explanation::{Explanation, Names};
 use crate::failure::{CommandResult, Failure};
 use crate::game_source::{self, Reading};
-use crate::human;
 use crate::judgement::Judgement;
-use crate::manager::PlayerSource;
 use crate::output::{json_line, to_stdout};
-use crate::spec::read_player;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -174,13 +171,10 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let files = files.iter().filter_map(|(option, path)| Some((*option, path.as_deref()?)));
     let game_file = ("the game", Path::new(&arguments.game));
     output_files::check(&files.collect::<Vec<_>>(), &[game_file])?;
-    let contestant = read_player(&arguments.player).map_err(Failure::usage)?;
-    let PlayerSource::BuiltIn { kind, options } = &contestant.config.source else {
-        return Err(Failure::usage(anyhow!(
-            "--player {}: only built-in players can explain their moves",
-            arguments.player
-        )));
-    };
+    let why_not = "only built-in programs can explain their moves; `gamemaster play` takes \
+                   other players, too";
+    let asked = BuiltInPlayer::read(&arguments.player, why_not)?;
+    let limits = asked.limits(arguments.start_clock, arguments.time, arguments.nodes)?;
     let mut game =
         game_source::load(&arguments.game, arguments.reading).map_err(Failure::game)?.game;
     if let Some(text) = &arguments.state {
@@ -188,14 +182,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         game =
             game_source::beginning_in(&game, &facts, arguments.reading).map_err(Failure::game)?;
     }
-    if *kind == human::KIND.name {
-        return Err(Failure::usage(anyhow!(
-            "--player human: the moves of a person cannot be explained; use `human` with \
-             `gamemaster play`"
-        )));
-    }
-    let kind = built_in::find(kind).expect("a player that was read has a kind");
-    let mut player = (kind.make)(options).map_err(Failure::usage)?;
+    let mut player = asked.make()?;
     let shows_tree = arguments.tree || arguments.html.is_some() || arguments.dot.is_some();
     if arguments.tree_nodes.is_some() && !shows_tree {
         return Err(Failure::usage(anyhow!("--tree-nodes: give --tree, --html or --dot, too")));
@@ -219,12 +206,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     }
     let mut machine =
         state_machine_for(Arc::clone(&game), Guards::default()).map_err(Failure::preflight)?;
-    if let Some(reason) =
-        contestant.config.unsuitable(machine.fork()).map_err(Failure::preflight)?
-    {
-        let (player, game) = (&arguments.player, game.name());
-        return Err(Failure::usage(anyhow!("{player} cannot play {game}: {reason}")));
-    }
+    asked.check(&*machine)?;
     let start = machine.initial_state().map_err(Failure::preflight)?;
     let line = follow(&mut *machine, start, &arguments.moves)?;
     if machine.is_terminal(line.last()).map_err(Failure::preflight)? {
@@ -241,17 +223,10 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     }
     let role = role(&mut *machine, line.last(), arguments.role.as_deref())?;
     let n_legal = legal(&mut *machine, line.last(), role)?.len();
-    let question = Question {
-        role,
-        line: &line,
-        start: arguments.start_clock,
-        time: arguments.time,
-        nodes: arguments.nodes,
-        seed: arguments.seed,
-        player: &arguments.player,
-    };
+    let question =
+        Question { role, line: &line, limits, seed: arguments.seed, player: &arguments.player };
     let Decision { chosen, said, belief } = decide(player, &*machine, &question)?;
-    let learned = options.iter().find_map(|(_, value)| match value {
+    let learned = asked.options().iter().find_map(|(_, value)| match value {
         Value::Learned(evaluation) => Some(evaluation),
         _ => None,
     });
@@ -265,7 +240,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let percept_plan = percept_plan.and_then(plan_text::PerceptPlan::of);
     if wants_plan && plan.is_none() && percept_plan.is_none() {
         let player = &arguments.player;
-        let why = match PLANNERS.contains(&kind.name) {
+        let why = match PLANNERS.contains(&asked.kind.name) {
             true if said.notes.is_empty() => {
                 format!("{player} found no plan in this state; give it more --time or --nodes")
             }
@@ -281,7 +256,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     }
     let belief = belief.filter(|_| arguments.belief);
     if arguments.belief && belief.is_none() {
-        return Err(no_belief(&arguments.player, kind.name, is_hidden));
+        return Err(no_belief(&arguments.player, asked.kind.name, is_hidden));
     }
     let tree = match (&said.tree, &said.belief_tree, &said.visit_tree) {
         (Some(tree), ..) => Some(search_tree::Tree::of(tree, role, &mut names)),
@@ -299,7 +274,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     }
     let decided = Decided {
         game: game.name().to_owned(),
-        player: contestant.config.id.clone(),
+        player: asked.contestant.config.id.clone(),
         role: names.role(role).to_owned(),
         step: line.joint_moves.len(),
         chosen: names.action(chosen).to_string(),

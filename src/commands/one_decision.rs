@@ -16,16 +16,23 @@ pub(super) struct Question<'a> {
     pub(super) role: RoleId,
     /// The match so far; it thinks at the end.
     pub(super) line: &'a Line,
-    /// How long it prepares before the first step, if at all.
-    pub(super) start: Option<Duration>,
     /// How long it thinks.
-    pub(super) time: Duration,
-    /// How many states it may enter instead.
-    pub(super) nodes: Option<u64>,
+    pub(super) limits: Limits,
     /// Its random seed.
     pub(super) seed: u64,
     /// Its name in messages.
     pub(super) player: &'a str,
+}
+
+/// How long a player thinks.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    /// How long it prepares before the first step, if at all.
+    pub(super) start: Option<Duration>,
+    /// How long it thinks about its move.
+    pub(super) time: Duration,
+    /// How many states it may enter instead.
+    pub(super) nodes: Option<u64>,
 }
 
 /// What a player answers.
@@ -44,7 +51,7 @@ pub(super) fn decide(
     machine: &dyn StateMachine,
     question: &Question<'_>,
 ) -> Result<Decision, Failure> {
-    let &Question { role, line, start, time, nodes, seed, .. } = question;
+    let &Question { role, line, limits: Limits { start, time, nodes }, seed, .. } = question;
     let no_time = || {
         let cancel = Cancel::new();
         cancel.cancel();

@@ -73,7 +73,10 @@ fn budgets_that_cannot_be_computed_are_refused() {
     refused(&["nim", "--player", "human"], "expected a built-in player that searches");
     refused(&["nim", "--player", "random"], "expected a built-in player that searches");
     refused(&["pig", "--moves", "(roll noop noop)"], "no player has a choice in this state");
-    refused(&["kuhn_poker", "--player", "minimax"], "cannot play this game");
+    refused(
+        &["kuhn_poker", "--player", "minimax"],
+        "minimax cannot play kuhn_poker: the game has hidden information",
+    );
 }
 
 /// Two searches enter as many states as the tree has nodes, or fewer; with chance the levels

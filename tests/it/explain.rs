@@ -118,7 +118,10 @@ fn what_cannot_be_explained_is_said() {
     };
     let player = ["--player", "alpha_beta"];
     let with = |rest: &[&'static str]| [&player[..], rest].concat();
-    refused(&[&["monty_hall"], &with(&[])[..]].concat(), "cannot play this game");
+    refused(
+        &[&["monty_hall"], &with(&[])[..]].concat(),
+        "cannot play monty_hall: the game has hidden information",
+    );
     refused(
         &[&["nim"], &with(&["--moves", "((take a 9) noop)"])[..]].concat(),
         "--moves: joint move 1: `(take a 9)` is not legal for left; legal are (take a 1) ",
@@ -149,7 +152,7 @@ fn what_cannot_be_explained_is_said() {
     refused(&["kuhn_poker", "--player", "cfr", "--belief"], "--belief: cfr keeps no belief");
     refused(
         &["nim", "--player", "http://127.0.0.1:9147"],
-        "only built-in players can explain their moves",
+        "only built-in programs can explain their moves",
     );
 }
 

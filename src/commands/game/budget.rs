@@ -17,7 +17,7 @@ use self::arithmetic::{Power, Tree, in_years};
 use super::survey::{Limits, Survey, survey};
 use super::walk::Walker;
 use super::{machine, reasoning};
-use crate::built_in;
+use crate::commands::built_in_player::BuiltInPlayer;
 use crate::commands::number::{nodes, number, whole};
 use crate::commands::one_decision::{Question, decide, first_chooser, legal};
 use crate::commands::time_limits::play_clock;
@@ -25,10 +25,7 @@ use crate::commands::typed_moves::follow;
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
 use crate::game_source::{self, Reading};
-use crate::human;
-use crate::manager::PlayerSource;
 use crate::output::{json_line, to_stdout};
-use crate::spec::read_player;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -242,16 +239,12 @@ fn of_game(game: &Arc<Game>, arguments: &Arguments) -> Result<Budget, Failure> {
     Ok(Budget { game: Some(game.name().to_owned()), search: Some(search), ..budget })
 }
 
+const NO_SEARCH: &str = "expected a built-in player that searches";
+
 /// Lets the player search once.
 fn search(game: &Arc<Game>, arguments: &Arguments) -> Result<Search, Failure> {
-    let contestant = read_player(&arguments.player).map_err(Failure::usage)?;
-    let kind = match &contestant.config.source {
-        PlayerSource::BuiltIn { kind, options } if *kind != human::KIND.name => {
-            (built_in::find(kind).expect("a player that was read has a kind").make)(options)
-                .map_err(Failure::usage)?
-        }
-        _ => return Err(no_search(arguments)),
-    };
+    let player = BuiltInPlayer::read(&arguments.player, NO_SEARCH)?;
+    let limits = player.limits(None, arguments.time, arguments.nodes)?;
     let mut machine =
         state_machine_for(Arc::clone(game), Guards::default()).map_err(Failure::preflight)?;
     let start = machine.initial_state().map_err(Failure::preflight)?;
@@ -259,18 +252,11 @@ fn search(game: &Arc<Game>, arguments: &Arguments) -> Result<Search, Failure> {
     if machine.is_terminal(line.last()).map_err(Failure::preflight)? {
         return Err(Failure::usage(anyhow!("the state is terminal: there is nothing to search")));
     }
+    player.check(&*machine)?;
     let role = first_chooser(&mut *machine, line.last())?;
-    let question = Question {
-        role,
-        line: &line,
-        start: None,
-        time: arguments.time,
-        nodes: arguments.nodes,
-        seed: 1,
-        player: &arguments.player,
-    };
+    let question = Question { role, line: &line, limits, seed: 1, player: &arguments.player };
     let begun = Instant::now();
-    let said = decide(kind, &*machine, &question)?.said;
+    let said = decide(player.make()?, &*machine, &question)?.said;
     let seconds = begun.elapsed().as_secs_f64();
     if legal(&mut *machine, line.last(), role)?.len() < 2 {
         return Err(Failure::usage(anyhow!(
@@ -278,13 +264,13 @@ fn search(game: &Arc<Game>, arguments: &Arguments) -> Result<Search, Failure> {
         )));
     }
     if said.nodes == 0 {
-        return Err(no_search(arguments));
+        return Err(Failure::usage(anyhow!("--player {}: {NO_SEARCH}", player.text)));
     }
     // The depth of playouts is a mean, and no power of it is the number of nodes.
     let effective = (said.depth > 0 && said.nodes > 1 && said.playouts == 0)
         .then(|| (said.nodes as f64).powf(1.0 / f64::from(said.depth)));
     Ok(Search {
-        player: contestant.config.id.clone(),
+        player: player.contestant.config.id.clone(),
         nodes: said.nodes,
         seconds,
         depth: said.depth,
@@ -292,11 +278,6 @@ fn search(game: &Arc<Game>, arguments: &Arguments) -> Result<Search, Failure> {
         completed: said.completed,
         effective_branching: effective,
     })
-}
-
-fn no_search(arguments: &Arguments) -> Failure {
-    let player = &arguments.player;
-    Failure::usage(anyhow!("--player {player}: expected a built-in player that searches"))
 }
 
 /// What a budget is computed from.

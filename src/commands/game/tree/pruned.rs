@@ -11,11 +11,10 @@ use results::counted::counted;
 use serde::Serialize;
 
 use super::ordered::{Order, Ordered};
-use crate::built_in;
-use crate::commands::one_decision::{Question, chooser, decide};
+use crate::commands::built_in_player::BuiltInPlayer;
+use crate::commands::one_decision::{Limits, Question, chooser, decide};
 use crate::failure::Failure;
-use crate::manager::PlayerSource;
-use crate::spec::{check_evaluation, read_player};
+use crate::spec::check_evaluation;
 use crate::typed_moves::Line;
 
 /// States that a search may enter.
@@ -93,17 +92,12 @@ fn run(
     player: String,
     records: bool,
 ) -> Result<(Searched, Option<Arc<SearchTree>>), Failure> {
-    let contestant = read_player(&player).map_err(Failure::usage)?;
-    let PlayerSource::BuiltIn { kind, options } = &contestant.config.source else {
-        unreachable!("minimax and alpha_beta are built in")
-    };
-    let kind = built_in::find(kind).expect("minimax and alpha_beta are kinds");
-    let mut searching = (kind.make)(options).map_err(Failure::usage)?;
+    let mut searching = BuiltInPlayer::read(&player, "it is not built in")?.make()?;
     if records {
         searching.record_tree(None);
     }
-    let (time, nodes) = (Duration::ZERO, Some(MAX_NODES));
-    let question = Question { role, line, start: None, time, nodes, seed: 1, player: &player };
+    let limits = Limits { start: None, time: Duration::ZERO, nodes: Some(MAX_NODES) };
+    let question = Question { role, line, limits, seed: 1, player: &player };
     let said = decide(searching, machine, &question)?.said;
     let (nodes, prunings, value) = (said.nodes, said.prunings, said.value);
     Ok((Searched { method, player: Some(player), nodes, prunings, value }, said.tree))
