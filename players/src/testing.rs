@@ -203,6 +203,25 @@ impl Graph {
     }
 }
 
+/// A reasoner for a graph of the roles `me`, `other` and `random`; after each step every player
+/// is told the number of the new state modulo `n_looks`. With more looks than states nothing is
+/// hidden.
+pub(crate) fn hiding(graph: &Graph, n_looks: usize) -> Box<dyn StateMachine> {
+    let mut text = graph.rulesheet("");
+    for node in 0..graph.nodes.len() {
+        writeln!(text, "(look n{node} l{})", node % n_looks).unwrap();
+    }
+    for role in ["me", "other"] {
+        writeln!(
+            text,
+            "(<= (sees {role} (look ?l)) (true (at ?n)) (does me ?a) (does other ?b)
+                 (does random ?c) (arc ?n ?a ?b ?c ?k) (look ?k ?l))"
+        )
+        .unwrap();
+    }
+    machine(&text)
+}
+
 /// The moves' indices of the joint move of this index.
 fn digits(mut index: usize, n_moves: &[usize]) -> Vec<usize> {
     let mut digits = vec![0; n_moves.len()];

@@ -1,31 +1,11 @@
 //! Information-set search held against other methods over synthetic games.
 
-use std::fmt::Write as _;
-
 use proptest::prelude::*;
 
 use super::*;
-use crate::testing::{Graph, Movers, Node, joint_moves, machine, minimax};
+use crate::testing::{Graph, Movers, Node, hiding, joint_moves, machine, minimax};
 
 const ROLES: [&str; 3] = ["me", "other", "random"];
-
-/// A reasoner for the graph; after each step every player is told the number of the new
-/// state modulo `n_looks`. With more looks than states nothing is hidden.
-fn hiding(graph: &Graph, n_looks: usize) -> Box<dyn StateMachine> {
-    let mut text = graph.rulesheet("");
-    for node in 0..graph.nodes.len() {
-        writeln!(text, "(look n{node} l{})", node % n_looks).unwrap();
-    }
-    for role in ["me", "other"] {
-        writeln!(
-            text,
-            "(<= (sees {role} (look ?l)) (true (at ?n)) (does me ?a) (does other ?b)
-                 (does random ?c) (arc ?n ?a ?b ?c ?k) (look ?k ?l))"
-        )
-        .unwrap();
-    }
-    machine(&text)
-}
 
 /// The value at the beginning; 0 where the game has ended already.
 fn value(machine: &mut dyn StateMachine, model: Model) -> f64 {
