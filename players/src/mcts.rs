@@ -50,8 +50,9 @@ use crate::kind::PlayerKind;
 use crate::learning::LinearEvaluation;
 use crate::options::OptionSpec;
 use crate::search::track::Track;
-use crate::seed;
-use crate::{Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn};
+use crate::{
+    Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn, seed, visit_tree,
+};
 
 /// The player of Monte-Carlo tree search.
 pub(crate) const KIND: PlayerKind = PlayerKind {
@@ -384,7 +385,7 @@ impl Player for Mcts {
 
     /// The positions that were visited most.
     fn record_tree(&mut self, max_nodes: Option<usize>) -> bool {
-        self.recorded_nodes = Some(max_nodes.unwrap_or(visits::MAX_NODES));
+        self.recorded_nodes = Some(max_nodes.unwrap_or(visit_tree::MAX_NODES));
         true
     }
 

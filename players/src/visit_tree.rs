@@ -1,8 +1,15 @@
 //! A tree of Monte-Carlo search: the positions that were visited most, with their visits and
 //! mean rewards.
 
+mod most_visited;
+
 use crate::ExpectedStep;
 use crate::recorded_tree::RecordedTree;
+
+pub(crate) use most_visited::{Line, most_visited};
+
+/// Maximum number of nodes, where no other is wanted: as many as one likes to read.
+pub(crate) const MAX_NODES: usize = 100;
 
 /// The most visited positions of a tree of Monte-Carlo search; the first is the root, and those
 /// below a position follow it, the most visited first. Positions that were visited less often

@@ -1,102 +1,45 @@
 //! The part of the tree that a person may want to see: the positions that were visited most.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use games::RoleId;
 use rustc_hash::FxHashMap;
 
 use super::search::Search;
 use super::tree::{Edge, Kind, NONE, by_role};
 use crate::ExpectedStep;
-use crate::visit_tree::{Known, VisitNode, VisitTree};
+use crate::visit_tree::{Known, Line, VisitNode, VisitTree, most_visited};
 
-/// Maximum number of positions, where no other is wanted: as many as one likes to read.
-pub(super) const MAX_NODES: usize = 100;
-
-/// A position on the way to be shown.
-struct Shown {
-    /// Its node in the tree.
-    at: u32,
-    parent: Option<usize>,
-    step: ExpectedStep,
-    visits: u32,
-    /// The visits are an upper bound.
-    is_most: bool,
-    /// The shown positions below it, the most visited first.
-    below: Vec<usize>,
-}
-
-/// A child that was visited or proven.
+/// A position that was visited or proven, on the way to be shown.
 struct Seen {
     /// The moves that lead there, of the roles that have a choice.
     step: ExpectedStep,
     visits: u32,
+    /// The visits are an upper bound.
     is_most: bool,
+    /// Its node in the tree.
     at: u32,
 }
 
 impl Search {
     /// The most visited positions below a node, `max_nodes` at most, with values for `me`.
     pub(super) fn visit_tree(&self, root: u32, me: RoleId, max_nodes: usize) -> VisitTree {
-        let shown = self.most_visited(root, max_nodes);
-        let mut nodes: Vec<VisitNode> = Vec::with_capacity(shown.len());
-        let mut left = vec![(0, None)];
-        while let Some((index, parent)) = left.pop() {
-            let position: &Shown = &shown[index];
-            let at = nodes.len();
-            nodes.push(self.visit_node(position, parent, me));
-            left.extend(position.below.iter().rev().map(|&below| (below, Some(at))));
-        }
-        let mut distinct: Vec<u32> = shown.iter().map(|position| position.at).collect();
+        let visits = self.tree.node(root).visits;
+        let first = Seen { step: Vec::new(), visits, is_most: false, at: root };
+        let visits = |position: &Seen| u64::from(position.visits);
+        let shown = most_visited(first, max_nodes, visits, |line| self.seen_below(line));
+        let mut distinct: Vec<u32> = shown.iter().map(|(_, position)| position.at).collect();
         distinct.sort_unstable();
         distinct.dedup();
         let n_unrecorded = self.n_visited(root).saturating_sub(distinct.len() as u64);
-        VisitTree { nodes, n_unrecorded, n_earlier: 0 }
+        let node = |(parent, position)| self.visit_node(position, parent, me);
+        VisitTree { nodes: shown.into_iter().map(node).collect(), n_unrecorded, n_earlier: 0 }
     }
 
-    /// The most visited positions, each after the one before it.
-    fn most_visited(&self, root: u32, max_nodes: usize) -> Vec<Shown> {
-        let visits = self.tree.node(root).visits;
-        let mut shown: Vec<Shown> = Vec::new();
-        let first = Shown {
-            at: root,
-            parent: None,
-            step: Vec::new(),
-            visits,
-            is_most: false,
-            below: Vec::new(),
-        };
-        let mut waiting = vec![Some(first)];
-        // Of equals, those that were found first.
-        let mut most_visited = BinaryHeap::from([(visits, Reverse(0))]);
-        while shown.len() < max_nodes
-            && let Some((_, Reverse(next))) = most_visited.pop()
-        {
-            let position = waiting[next].take().expect("each one is taken once");
-            let index = shown.len();
-            if let Some(parent) = position.parent {
-                shown[parent].below.push(index);
-            }
-            let at = position.at;
-            shown.push(position);
-            for Seen { step, visits, is_most, at } in self.seen_children(at) {
-                // Lines may lead back to where they were.
-                let mut before = Some(index);
-                while let Some(above) = before
-                    && shown[above].at != at
-                {
-                    before = shown[above].parent;
-                }
-                if before.is_none() {
-                    let parent = Some(index);
-                    most_visited.push((visits, Reverse(waiting.len())));
-                    let below = Vec::new();
-                    waiting.push(Some(Shown { at, parent, step, visits, is_most, below }));
-                }
-            }
-        }
-        shown
+    /// The children of the last position that were visited or proven. Lines may lead back to
+    /// where they were; such moves are left out.
+    fn seen_below(&self, line: &Line<'_, Seen>) -> Vec<Seen> {
+        let mut children = self.seen_children(line.last().at);
+        children.retain(|child| line.upwards().all(|above| above.at != child.at));
+        children
     }
 
     /// Whether a child, by moves with as many visits, was visited or proven.
@@ -150,14 +93,14 @@ impl Search {
         children
     }
 
-    fn visit_node(&self, position: &Shown, parent: Option<usize>, me: RoleId) -> VisitNode {
-        let Shown { at, step, visits, is_most, .. } = position;
-        let node = self.tree.node(*at);
+    fn visit_node(&self, position: Seen, parent: Option<usize>, me: RoleId) -> VisitNode {
+        let Seen { step, visits, is_most, at } = position;
+        let node = self.tree.node(at);
         let role = usize::from(me.0);
-        let bounds = self.tree.bounds(*at)[role];
+        let bounds = self.tree.bounds(at)[role];
         let looks = match self.is_evaluating() {
-            true => self.tree.estimates(*at)[role],
-            false => self.tree.means(*at)[role],
+            true => self.tree.estimates(at)[role],
+            false => self.tree.means(at)[role],
         };
         let known = match node.kind {
             Kind::End => Known::Terminal,
@@ -168,9 +111,9 @@ impl Search {
             true => bounds.reward(),
             false => 100.0 * f64::from(bounds.clamp(looks)),
         };
-        let (_, edges) = self.tree.edges(*at);
+        let (_, edges) = self.tree.edges(at);
         let is_mine = edges.iter().filter(|edge| edge.role == me).count() > 1;
-        let (step, visits, is_most) = (step.clone(), u64::from(*visits), *is_most);
+        let visits = u64::from(visits);
         VisitNode { parent, step, visits, is_most, value, known, is_mine }
     }
 
