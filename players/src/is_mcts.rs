@@ -8,11 +8,18 @@
 //! own reward; chance draws. A random playout follows below the first new node. The lines
 //! of the belief say what the others know, so that they may use it.
 
+#[cfg(test)]
+mod tests;
+mod visits;
+
+use std::sync::Arc;
+
 use games::{MoveId, PlayoutEnds, ReasoningError, RoleId, State};
 use rand::{Rng, RngExt};
 use rand_pcg::Pcg64;
 use rustc_hash::FxHashMap;
 
+use self::visits::Record;
 use crate::belief::{
     Belief, Knowledge, PARTICLES, Replies, Tracker, TrackerSettings, allow, knowledge_after,
 };
@@ -22,6 +29,7 @@ use crate::search::worst;
 use crate::seed;
 use crate::{
     Candidate, Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn, ValueBound,
+    visit_tree,
 };
 
 /// The player.
@@ -186,11 +194,21 @@ impl Player for IsMcts {
             Err(ReasoningError::Cancelled) | Ok(()) => {}
             Err(error) => return Err(error.into()),
         }
-        Ok(self.choose(&belief, turn.legal).unwrap_or(fallback))
+        let chosen = self.choose(&belief, turn.legal);
+        let tree = self.root(&belief, turn.legal).and_then(|root| self.forest.visit_tree(root));
+        self.deliberation.get_or_insert_default().visit_tree = tree.map(Arc::new);
+        Ok(chosen.unwrap_or(fallback))
     }
 
     fn abort(&mut self) {
         self.forget();
+    }
+
+    /// What was visited most of the tree of the player's role.
+    fn record_tree(&mut self, max_nodes: Option<usize>) -> bool {
+        let record = Record::new(max_nodes.unwrap_or(visit_tree::MAX_NODES));
+        self.forest.record = Some(record);
+        true
     }
 
     fn belief(&self) -> Option<Belief> {
@@ -208,16 +226,23 @@ impl IsMcts {
         self.forest.clear();
     }
 
+    /// The node of what the player knows now; `None` if the search never came to it.
+    fn root(&self, belief: &Belief, legal: &[MoveId]) -> Option<usize> {
+        let role = self.tracker.as_ref()?.role;
+        let known = belief.lines[0].knowledge[usize::from(role.0)].allowed(legal);
+        Some(*self.forest.index.get(&(role, known))? as usize)
+    }
+
     /// The answer by the visits, and what there is to say of them.
     fn choose(&mut self, belief: &Belief, legal: &[MoveId]) -> Option<MoveId> {
         let role = self.tracker.as_ref()?.role;
+        let root = self.root(belief, legal);
         let deliberation = self.deliberation.get_or_insert_default();
         if self.forest.is_full {
             let n = self.forest.most_arms;
             deliberation.notes.push(format!("tree: full with {n} moves (option `tree`)"));
         }
-        let known = belief.lines[0].knowledge[usize::from(role.0)].allowed(legal);
-        let arms = &self.forest.nodes[*self.forest.index.get(&(role, known))? as usize].arms;
+        let arms = &self.forest.nodes[root?].arms;
         let visited: Vec<&Arm> =
             arms.iter().filter(|arm| arm.n > 0 && legal.contains(&arm.action)).collect();
         let total: u64 = visited.iter().map(|arm| u64::from(arm.n)).sum();
@@ -290,17 +315,20 @@ struct Forest {
     nodes: Vec<Node>,
     n_arms: usize,
     is_full: bool,
+    /// How the nodes of the player's role follow each other, if that is to be shown.
+    record: Option<Record>,
 }
 
 impl Forest {
     fn new(exploration: f64, most_arms: usize) -> Self {
         let (index, nodes) = (FxHashMap::default(), Vec::new());
-        Self { exploration, most_arms, index, nodes, n_arms: 0, is_full: false }
+        Self { exploration, most_arms, index, nodes, n_arms: 0, is_full: false, record: None }
     }
 
     fn clear(&mut self) {
         (self.index, self.nodes) = (FxHashMap::default(), Vec::new());
         (self.n_arms, self.is_full) = (0, false);
+        self.record.iter_mut().for_each(Record::clear);
     }
 
     /// The node of what a role knows, and whether it is new; `None` if there is no room
@@ -405,6 +433,8 @@ impl Iterations<'_> {
         mut knowledge: Vec<Knowledge>,
     ) -> Result<Option<Vec<f64>>, ReasoningError> {
         self.path.clear();
+        self.forest.record.iter_mut().for_each(Record::begin);
+        let me = self.tracker.role;
         let n_roles = knowledge.len();
         let mut joint_move = Vec::with_capacity(n_roles);
         for depth in 1..=self.max_length {
@@ -437,7 +467,13 @@ impl Iterations<'_> {
                                 is_new |= is_first;
                                 let arm = self.forest.select(node, legal, is_joint, self.rng);
                                 self.path.push((role, node, arm));
-                                self.forest.nodes[node].arms[arm].action
+                                let action = self.forest.nodes[node].arms[arm].action;
+                                if let Some(record) = &mut self.forest.record
+                                    && role == me
+                                {
+                                    record.choose(node, is_first, action);
+                                }
+                                action
                             }
                             None => {
                                 is_outside = true;
@@ -458,6 +494,9 @@ impl Iterations<'_> {
             if is_new || is_outside {
                 state = next;
                 break;
+            }
+            if let Some(record) = &mut self.forest.record {
+                record.see(machine, &state, &joint_move, me)?;
             }
             for (role, known) in machine.game().role_ids().zip(&mut knowledge) {
                 if machine.game().random() != Some(role) {

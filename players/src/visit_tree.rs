@@ -1,9 +1,12 @@
-//! A tree of Monte-Carlo search: the positions that were visited most, with their visits and
-//! mean rewards.
+//! A tree of Monte-Carlo search: the nodes that were visited most, with their visits and mean
+//! rewards.
 
 mod most_visited;
 
+use games::MoveId;
+
 use crate::ExpectedStep;
+use crate::belief_tree::Seen;
 use crate::recorded_tree::RecordedTree;
 
 pub(crate) use most_visited::{Line, most_visited};
@@ -11,32 +14,51 @@ pub(crate) use most_visited::{Line, most_visited};
 /// Maximum number of nodes, where no other is wanted: as many as one likes to read.
 pub(crate) const MAX_NODES: usize = 100;
 
-/// The most visited positions of a tree of Monte-Carlo search; the first is the root, and those
-/// below a position follow it, the most visited first. Positions that were visited less often
-/// are not recorded.
+/// The most visited nodes of a tree of Monte-Carlo search; the first is the root, and those
+/// below a node follow it, the most visited first. Nodes that were visited less often are not
+/// recorded.
 pub type VisitTree = RecordedTree<VisitNode>;
 
-/// A position of a [`VisitTree`], reached by one line of play. Where several lines lead to the
-/// same position, each has a node of its own.
+/// A node of a [`VisitTree`]: a position, reached by one line of play (where several lines lead
+/// to the same position, each has a node of its own), or what one role knows or does.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VisitNode {
-    /// The position before, by its index; `None` for the root.
+    /// The node before, by its index; `None` for the root.
     pub parent: Option<usize>,
-    /// The moves that led here, of the roles that had a choice; of one role if none had. Empty
-    /// for the root.
-    pub step: ExpectedStep,
-    /// How often these moves were tried in the position before, also where other lines led to
-    /// it.
+    /// What the node stands for.
+    pub event: VisitEvent,
+    /// How often the search came here from the node before. For a position, how often its moves
+    /// were tried in the position before, also where other lines led to it.
     pub visits: u64,
     /// The number of visits is an upper bound: several joint moves lead to the same position.
     pub is_most: bool,
-    /// What the position is worth to the player, 0 to 100: proven, or the mean of playouts (or
+    /// What the node is worth to the player, 0 to 100: proven, or the mean of playouts (or
     /// of an evaluation) within the bounds that are proven.
     pub value: f64,
     /// How the value is known.
     pub known: Known,
-    /// Whether the player has a choice in the position, as far as its moves are known.
+    /// Whether the player has a choice in the node, as far as its moves are known.
     pub is_mine: bool,
+}
+
+/// What a [`VisitNode`] stands for. A tree has positions only, or information sets and moves in
+/// turn.
+#[derive(Clone, Debug, PartialEq)]
+pub enum VisitEvent {
+    /// A position, after these moves of the roles that had a choice; of one role if none had.
+    /// Empty for the root.
+    Position(ExpectedStep),
+    /// An information set of the player's role: it has a choice, after it saw this since its last
+    /// choice, in each step. Empty for the root.
+    Knows(Vec<Seen>),
+    /// The role makes this move.
+    Moves {
+        /// The move.
+        action: MoveId,
+        /// How often the move was legal when the search chose one, also in descents that were
+        /// stopped and do not count as visits.
+        n_available: u64,
+    },
 }
 
 /// How a value in a [`VisitTree`] is known.

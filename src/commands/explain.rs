@@ -40,6 +40,8 @@ Examples:
   gamemaster explain tic_tac_toe --player conditional_planner --plan
   gamemaster explain kuhn_poker --player is_mcts --belief \\
       --moves '(noop noop (deal jack queen))'
+  gamemaster explain kuhn_poker --player is_mcts --tree --tree-nodes 20 \\
+      --moves '(noop noop (deal jack queen))'
   gamemaster explain los_alamos_chess \\
       --player alpha_beta:evaluation=learned:los_alamos_chess.evaluation.toml
   gamemaster explain nim --player minimax --nodes 10000 --json
@@ -110,11 +112,12 @@ pub struct Arguments {
     /// (determinization, information_set_search, is_mcts)
     #[arg(long)]
     belief: bool,
-    /// Print the tree that was searched, with alpha and beta (of `mcts`: with visits and means)
+    /// Print the tree that was searched, with alpha and beta (of `mcts` and `is_mcts`: with
+    /// visits and means)
     #[arg(long)]
     tree: bool,
-    /// Show at most N states of the tree [default: 100000; of `mcts`, the 100 that were visited
-    /// most]
+    /// Show at most N states of the tree [default: 100000; of `mcts` and `is_mcts`, the 100
+    /// that were visited most]
     #[arg(long, value_name = "N", conflicts_with_all = ["plan", "plan_file"],
           value_parser = whole::<usize>(1..=1_000_000))]
     tree_nodes: Option<usize>,
@@ -193,7 +196,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     if shows_tree && !is_recorded {
         return Err(Failure::usage(anyhow!(
             "{}: cannot print the tree of {}; use minimax, alpha_beta, compulsive_deliberation, \
-             information_set_search or mcts",
+             information_set_search, mcts or is_mcts",
             given([("--tree", arguments.tree), ("--html", arguments.html.is_some())], "--dot"),
             arguments.player
         )));
@@ -268,8 +271,8 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         let option =
             given([("--tree", arguments.tree), ("--html", arguments.html.is_some())], "--dot");
         return Err(Failure::usage(anyhow!(
-            "{option}: no tree was searched in this state: the role has a single legal move, or a \
-             table has the value"
+            "{option}: no tree was searched in this state: the role has a single legal move, a \
+             table has the value, or time, nodes or memory did not suffice for a tree"
         )));
     }
     let decided = Decided {

@@ -32,13 +32,17 @@ pub(super) struct Tree {
     /// The search went to several depths, and this is the tree of the last one.
     #[serde(skip)]
     pub(super) is_last_of_several: bool,
+    /// The nodes are what the role knows and its moves, in turn.
+    #[serde(skip)]
+    pub(super) is_of_knowledge: bool,
 }
 
 /// A state of a [`Tree`].
 #[derive(Debug, Serialize)]
 pub(super) struct Node {
     pub(super) parent: Option<usize>,
-    /// The moves that led here, of the roles that had a choice; of all if none had.
+    /// The moves that led here, of the roles that had a choice; of all if none had. If the role
+    /// is to move by what it knows: what it saw since its last choice.
     #[serde(rename = "move")]
     pub(super) action: String,
     /// The window on entering, no wider than the rewards.
@@ -55,6 +59,8 @@ pub(super) struct Node {
     /// The number of visits is an upper bound.
     #[serde(rename = "visits_at_most")]
     pub(super) is_most: bool,
+    /// Of a move in a tree of information sets: how often it was legal.
+    pub(super) available: Option<u64>,
     /// Whether the player has a choice here, another role, or both.
     pub(super) is_mine: bool,
     /// Moves that were never looked at: the first of them, and how many there are.
@@ -101,14 +107,20 @@ impl Tree {
                 found: found_name(found),
                 visits: None,
                 is_most: false,
+                available: None,
                 is_mine: own.is_empty() || own.contains(&usize::from(me.0)),
                 left_out: node.left_out.iter().map(|moves| words(moves, &own)).collect(),
                 n_left_out,
                 children,
             });
         }
-        let (role, n_unrecorded) = (names.role(me).to_owned(), tree.n_unrecorded);
-        Self { role, nodes, n_unrecorded, is_last_of_several: tree.n_earlier > 0 }
+        Self {
+            role: names.role(me).to_owned(),
+            nodes,
+            n_unrecorded: tree.n_unrecorded,
+            is_last_of_several: tree.n_earlier > 0,
+            is_of_knowledge: false,
+        }
     }
 
     /// Whether it is one of Monte-Carlo tree search.
@@ -116,9 +128,17 @@ impl Tree {
         self.nodes.first().is_some_and(|root| root.visits.is_some())
     }
 
+    /// Whether it is one of Monte-Carlo tree search over information sets.
+    pub(super) fn has_information_sets(&self) -> bool {
+        self.is_sampled() && self.is_of_knowledge
+    }
+
     /// How many states more there are, in words.
     fn unrecorded_words(&self) -> Option<String> {
-        let states = counted(self.n_unrecorded, "more state", "more states");
+        let states = match self.has_information_sets() {
+            true => counted(self.n_unrecorded, "more node", "more nodes"),
+            false => counted(self.n_unrecorded, "more state", "more states"),
+        };
         let why = if self.is_sampled() { "visited less often" } else { "not recorded" };
         (self.n_unrecorded > 0).then(|| format!("{states}, {why} (see --tree-nodes)"))
     }
@@ -214,6 +234,9 @@ pub(super) fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
     let has_windows =
         tree.nodes.iter().any(|node| (node.alpha, node.beta) != (root.alpha, root.beta));
     let heading = match (tree.is_sampled(), has_windows) {
+        (true, _) if tree.has_information_sets() => {
+            format!("values for {}, and how often each node was visited", tree.role)
+        }
         (true, _) => {
             format!("values for {}, and how often the moves were tried", tree.role)
         }
@@ -242,6 +265,12 @@ pub(super) fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
         writeln!(out, "    ... and {words}")?;
     }
     Ok(())
+}
+
+/// `(a1 noop)`.
+fn joint_move_words(joint_move: &[MoveId], names: &mut impl Names) -> String {
+    let words: Vec<_> = joint_move.iter().map(|&id| names.action(id)).collect();
+    format!("({})", words.join(" "))
 }
 
 /// How many moves below the root each state lies.

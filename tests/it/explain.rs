@@ -218,6 +218,64 @@ fn the_most_visited_states_of_mcts_are_shown() {
     assert!(nodes.iter().all(|node| node["visits"].is_u64()), "{json}");
 }
 
+/// Of Monte-Carlo tree search over information sets, what the role knows and its moves, in turn:
+/// the same for deals that look alike to it; on a page and as a graph, too.
+#[test]
+fn the_most_visited_information_sets_are_shown() {
+    let workspace = Workspace::new();
+    let explain = |deal: &str, rest: &[&str]| {
+        let command = ["explain", "kuhn_poker", "--player", "is_mcts", "--nodes", "20000"];
+        workspace.run(&[&command[..], &["--tree", "--moves", deal], rest].concat())
+    };
+    let deals = ["(noop noop (deal jack queen))", "(noop noop (deal jack king))"];
+    let files = ["--html", "tree.html", "--dot", "tree.dot"];
+    let told = deals.map(|deal| explain(deal, &files).code(0).stdout());
+    assert_eq!(told[0], told[1]);
+    let heading = "\n  tree, values for first, and how often each node was visited\n";
+    let (_, tree) = told[0].split_once(heading).unwrap();
+    let lines: Vec<&str> = tree.lines().collect();
+    let begins = ["    (root): ", "      ", "        sees nothing; (did second bet): "];
+    let begins = [&begins[..], &["          fold: 25.0 ", "          call: 0.0 "]].concat();
+    for begin in begins {
+        assert!(lines.iter().any(|line| line.starts_with(begin)), "{begin}: {tree}");
+    }
+    assert!(lines.iter().all(|line| line.contains(" visit")) && lines.len() == 6, "{tree}");
+    assert!(workspace.read("tree.html").contains("how often each node was visited"));
+    assert_eq!(workspace.read("tree.dot").matches(" visits\"").count(), 6);
+    let json = explain(deals[0], &["--json"]).code(0).stdout();
+    let decided: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let nodes = decided["tree"]["nodes"].as_array().unwrap();
+    assert_eq!(nodes.len(), 6);
+    for node in nodes {
+        assert_eq!(node["is_mine"], node["available"].is_null());
+        let Some(available) = node["available"].as_u64() else { continue };
+        let set = &nodes[node["parent"].as_u64().unwrap() as usize];
+        assert!(available >= set["visits"].as_u64().unwrap(), "{json}");
+    }
+    let first = explain(deals[0], &["--tree-nodes", "1"]).code(0).stdout();
+    assert!(first.ends_with("\n    ... and 5 more nodes, visited less often (see --tree-nodes)\n"));
+}
+
+/// The errors say which players search a tree, and why a search may have none.
+#[test]
+fn a_tree_that_was_not_searched_is_an_error() {
+    let workspace = Workspace::new();
+    let refused = |rest: &[&str], expected: &str| {
+        let command = ["explain", "kuhn_poker", "--tree", "--player"];
+        let told = workspace.run(&[&command[..], rest].concat()).code(2).stderr();
+        assert!(told.contains(expected) && told.lines().count() == 1, "{told}");
+    };
+    let players = "--tree: cannot print the tree of determinization; use minimax, alpha_beta, \
+                   compulsive_deliberation, information_set_search, mcts or is_mcts";
+    refused(&["determinization"], players);
+    let none = "--tree: no tree was searched in this state: the role has a single legal move, a \
+                table has the value, or time, nodes or memory did not suffice for a tree";
+    let deal = "(noop noop (deal jack queen))";
+    refused(&["is_mcts", "--nodes", "1", "--moves", deal], none);
+    refused(&["is_mcts:tree=1", "--nodes", "1000", "--moves", deal], none);
+    refused(&["is_mcts", "--nodes", "1000", "--moves", deal, "--role", "second"], none);
+}
+
 /// A tree of more states than a drawing holds is a list on the page; the values of a
 /// whole plan and its steps agree.
 #[test]

@@ -15,7 +15,7 @@ use super::tree::Kind;
 use crate::learning::{LinearEvaluation, Trainer, TrainingSettings};
 use crate::search::track::Track;
 use crate::testing::{Graph, Movers, Node, joint_moves};
-use crate::visit_tree::{Known, VisitNode, VisitTree};
+use crate::visit_tree::{Known, VisitEvent, VisitNode, VisitTree};
 use crate::{ExpectedStep, Seat, Stop, seed};
 
 const SETTINGS: Settings = Settings {
@@ -136,12 +136,18 @@ fn constant_sum(mut graph: Graph) -> Graph {
     graph
 }
 
+/// The moves that lead to a position.
+fn step(node: &VisitNode) -> &ExpectedStep {
+    let VisitEvent::Position(step) = &node.event else { panic!("{node:?}") };
+    step
+}
+
 /// The lines to all positions that are shown, with the visits of the last step.
 fn lines(tree: &VisitTree) -> Vec<(Vec<ExpectedStep>, u64)> {
     let mut lines: Vec<(Vec<ExpectedStep>, u64)> = Vec::new();
-    for VisitNode { parent, step, visits, .. } in &tree.nodes {
+    for node @ VisitNode { parent, visits, .. } in &tree.nodes {
         let mut line = parent.map_or_else(Vec::new, |parent| lines[parent].0.clone());
-        line.push(step.clone());
+        line.push(step(node).clone());
         lines.push((line, *visits));
     }
     lines
@@ -261,7 +267,7 @@ proptest! {
                 prop_assert!(node.visits <= last_below[parent], "{:?}", whole);
                 last_below[parent] = node.visits;
                 let mut moves = vec![0; roles.len()];
-                for &(role, action) in &node.step {
+                for &(role, action) in step(node) {
                     let action = track.machine.move_expression(action).to_string();
                     moves[usize::from(role.0)] = action[1..].parse().unwrap();
                 }

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use super::search::Search;
 use super::tree::{Edge, Kind, NONE, by_role};
 use crate::ExpectedStep;
-use crate::visit_tree::{Known, Line, VisitNode, VisitTree, most_visited};
+use crate::visit_tree::{Known, Line, VisitEvent, VisitNode, VisitTree, most_visited};
 
 /// A position that was visited or proven, on the way to be shown.
 struct Seen {
@@ -113,8 +113,8 @@ impl Search {
         };
         let (_, edges) = self.tree.edges(at);
         let is_mine = edges.iter().filter(|edge| edge.role == me).count() > 1;
-        let visits = u64::from(visits);
-        VisitNode { parent, step, visits, is_most, value, known, is_mine }
+        let (event, visits) = (VisitEvent::Position(step), u64::from(visits));
+        VisitNode { parent, event, visits, is_most, value, known, is_mine }
     }
 
     /// How many positions below a node, itself included, were visited or proven.

@@ -1,11 +1,11 @@
 //! The tree of a search of beliefs, in words.
 
-use games::{MoveId, RoleId};
+use games::RoleId;
 use players::ValueBound;
 use players::belief_tree::{BeliefEvent, BeliefNode, BeliefTree, Seen};
 use results::counted::counted;
 
-use super::{Node, Tree};
+use super::{Node, Tree, joint_move_words};
 use crate::commands::plan_text;
 use crate::explanation::Names;
 
@@ -47,18 +47,18 @@ pub(in crate::commands) fn tree(beliefs: &BeliefTree, me: RoleId, names: &mut im
             found,
             visits: None,
             is_most: false,
+            available: None,
             is_mine: matches!(event, BeliefEvent::Knows { .. }),
             left_out: Vec::new(),
             n_left_out: 0,
             children: Vec::new(),
         });
     }
-    let (role, n_unrecorded) = (names.role(me).to_owned(), beliefs.n_unrecorded);
-    Tree { role, nodes, n_unrecorded, is_last_of_several: false }
-}
-
-/// `(a1 noop)`.
-fn joint_move_words(joint_move: &[MoveId], names: &mut impl Names) -> String {
-    let words: Vec<_> = joint_move.iter().map(|&id| names.action(id)).collect();
-    format!("({})", words.join(" "))
+    Tree {
+        role: names.role(me).to_owned(),
+        nodes,
+        n_unrecorded: beliefs.n_unrecorded,
+        is_last_of_several: false,
+        is_of_knowledge: true,
+    }
 }

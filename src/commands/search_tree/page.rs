@@ -38,6 +38,7 @@ pub(in crate::commands) fn write(out: &mut impl Write, tree: &Tree, title: &str)
     writeln!(out, "<title>{title}</title>\n<style>\n{STYLE}\n</style></head><body>")?;
     writeln!(out, "<h1>{title}</h1>")?;
     let below = match tree.is_sampled() {
+        true if tree.has_information_sets() => "With them: how often each node was visited.",
         true => "With them: how often the moves that led here were tried.",
         false => "Brackets show alpha and beta when a state was entered.",
     };
@@ -160,11 +161,18 @@ fn draw(out: &mut impl Write, tree: &Tree, places: &[(f64, Option<f64>)]) -> io:
     writeln!(out, "</svg></div>")
 }
 
-/// A move as it fits above a box, beside others.
+/// A move as it fits above a box, beside others; of several steps the end, in which those beside
+/// it differ.
 fn fitting(action: &str) -> String {
-    match action.char_indices().nth(MOST_LETTERS) {
-        Some((end, _)) => format!("{}\u{2026}", &action[..end]),
-        None => action.to_owned(),
+    let n_over = action.chars().count().saturating_sub(MOST_LETTERS);
+    if n_over == 0 {
+        action.to_owned()
+    } else if action.contains("; ") {
+        let end: String = action.chars().skip(n_over).collect();
+        format!("\u{2026}{end}")
+    } else {
+        let start: String = action.chars().take(MOST_LETTERS).collect();
+        format!("{start}\u{2026}")
     }
 }
 

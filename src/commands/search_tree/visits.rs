@@ -1,25 +1,35 @@
 //! The tree of Monte-Carlo tree search, in words.
 
-use games::RoleId;
+use games::{MoveId, RoleId};
 use players::ValueBound;
-use players::visit_tree::{Known, VisitNode, VisitTree};
+use players::belief_tree::Seen;
+use players::visit_tree::{Known, VisitEvent, VisitNode, VisitTree};
 
-use super::{Node, Tree};
+use super::{Node, Tree, joint_move_words};
+use crate::commands::plan_text;
 use crate::explanation::Names;
 
-/// The tree in words: visits and mean rewards of the positions that were visited most.
+/// The tree in words: visits and mean rewards of the nodes that were visited most.
 pub(in crate::commands) fn tree(visits: &VisitTree, me: RoleId, names: &mut impl Names) -> Tree {
     let mut nodes: Vec<Node> = Vec::with_capacity(visits.nodes.len());
     for (at, node) in visits.nodes.iter().enumerate() {
-        let &VisitNode { parent, ref step, visits, is_most, value, known, is_mine } = node;
-        let actions: Vec<String> =
-            step.iter().map(|&(_, action)| names.action(action).to_string()).collect();
+        let &VisitNode { parent, ref event, visits, is_most, value, known, is_mine } = node;
+        let (action, available) = match event {
+            VisitEvent::Position(step) => {
+                let actions: Vec<MoveId> = step.iter().map(|&(_, action)| action).collect();
+                (move_words(&actions, names), None)
+            }
+            VisitEvent::Knows(seen) => (seen_words(seen, me, names), None),
+            &VisitEvent::Moves { action, n_available } => {
+                (move_words(&[action], names), Some(n_available))
+            }
+        };
         if let Some(parent) = parent {
             nodes[parent].children.push(at);
         }
         nodes.push(Node {
             parent,
-            action: actions.join(" "),
+            action,
             alpha: 0.0,
             beta: 100.0,
             value: Some(value),
@@ -34,12 +44,44 @@ pub(in crate::commands) fn tree(visits: &VisitTree, me: RoleId, names: &mut impl
             },
             visits: Some(visits),
             is_most,
+            available,
             is_mine,
             left_out: Vec::new(),
             n_left_out: 0,
             children: Vec::new(),
         });
     }
-    let (role, n_unrecorded) = (names.role(me).to_owned(), visits.n_unrecorded);
-    Tree { role, nodes, n_unrecorded, is_last_of_several: false }
+    let role = names.role(me).to_owned();
+    let root = visits.nodes.first();
+    Tree {
+        role,
+        nodes,
+        n_unrecorded: visits.n_unrecorded,
+        is_last_of_several: false,
+        is_of_knowledge: root.is_some_and(|root| matches!(root.event, VisitEvent::Knows(_))),
+    }
+}
+
+fn move_words(actions: &[MoveId], names: &mut impl Names) -> String {
+    let words: Vec<_> = actions.iter().map(|&action| names.action(action)).collect();
+    words.join(" ")
+}
+
+/// What the role saw in some steps: `sees nothing; (bet 1)`.
+fn seen_words(seen: &[Seen], me: RoleId, names: &mut impl Names) -> String {
+    let mut words = String::new();
+    for seen in seen {
+        let step = match seen {
+            Seen::JointMove(joint_move) => joint_move_words(joint_move, names),
+            Seen::Percepts(_) => plan_text::seen_words(seen, me, names),
+        };
+        match words.is_empty() {
+            true => words = step,
+            false => {
+                words += "; ";
+                words += step.strip_prefix("sees ").unwrap_or(&step);
+            }
+        }
+    }
+    words
 }
