@@ -7,13 +7,7 @@ use serde::Deserialize;
 use serde::de::Error as _;
 
 use super::checksum::body;
-use super::row::MatchRow;
-
-/// What is read of a decision.
-pub(crate) trait Plain<'a> {
-    /// A decision that has no other members.
-    fn plain(executed: &'a str, n_legal: u32, wall_us: u64) -> Self;
-}
+use super::row::{MatchRow, Plain};
 
 /// The text that a line holds. That it is UTF-8 is checked all at once, which takes less
 /// time than text by text.

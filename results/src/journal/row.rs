@@ -5,7 +5,6 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::plain::Plain;
 use crate::record::{
     Budget, Clock, DecisionRecord, Ending, FaultKind, GoalFlag, MatchRecord, RoundRecord,
     SeatRecord, is_chance,
@@ -136,6 +135,12 @@ pub(crate) struct WholeDecision<'a> {
 pub(crate) trait Decision {
     /// The decision in short.
     fn in_short(&self) -> DecisionRow;
+}
+
+/// A decision of which a move, the number of legal moves and a time may be all there is.
+pub(crate) trait Plain<'a> {
+    /// A decision that has no other members.
+    fn plain(executed: &'a str, n_legal: u32, wall_us: u64) -> Self;
 }
 
 impl<D: Decision> MatchRow<'_, D> {
