@@ -26,6 +26,7 @@ mod proof;
 #[cfg(test)]
 mod properties;
 mod recycling;
+mod regret_matching;
 mod roles;
 mod search;
 mod self_play;
@@ -166,6 +167,15 @@ const MARGIN: OptionSpec = OptionSpec {
            the role to count as high (rewards from 0 to 1).",
 };
 
+const SIMULTANEOUS: OptionSpec = OptionSpec {
+    name: "simultaneous",
+    accepts: "\"ucb\" or \"regret_matching\"",
+    default: "\"ucb\"",
+    help: "How two opposed roles that choose at the same time do so: `ucb`, each plays the move that it \
+           tried most often; `regret_matching`, each draws its move from a mixed strategy that \
+           approaches an equilibrium.",
+};
+
 const THREADS: OptionSpec = OptionSpec {
     name: "threads",
     accepts: "a whole number from 1 to 256",
@@ -196,6 +206,7 @@ const OPTIONS: &[OptionSpec] = &[
     EVALUATION_WEIGHT,
     PREFERENCE,
     MARGIN,
+    SIMULTANEOUS,
     THREADS,
     PONDER,
     SOLVED,
@@ -223,6 +234,11 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
             probability: reader.float(PREFERENCE.name, 0.0..=1.0, 0.0)?,
             margin: reader.float(MARGIN.name, 0.0..=1.0, 0.05)?,
         },
+        matches_regrets: reader.choice(
+            SIMULTANEOUS.name,
+            &[("ucb", false), ("regret_matching", true)],
+            false,
+        )?,
         memory: reader.bytes(MEMORY.name, 1 << 20, 1 << 30)?,
     };
     let weight = reader.float(EVALUATION_WEIGHT.name, 0.0..=1.0, 1.0)? as f32;
@@ -297,7 +313,7 @@ impl Seated {
     }
 
     /// The move to play at the root, and what was found of it.
-    fn answer(&self, root: u32) -> (Option<MoveId>, Deliberation) {
+    fn answer(&mut self, root: u32) -> (Option<MoveId>, Deliberation) {
         self.search.answer(root, self.track.role)
     }
 }

@@ -5,8 +5,10 @@ use games::{MoveId, RoleId};
 use super::bounds::{self, Bounds};
 use super::expansion::joint_index;
 use super::proof;
+use super::regret_matching;
 use super::search::Search;
 use super::tree::{Edge, Kind, NONE, by_role};
+use crate::seed;
 use crate::{Candidate, Deliberation, ExpectedStep, ValueBound};
 
 /// Maximum number of steps of a line.
@@ -26,9 +28,9 @@ struct Choice {
 
 impl Search {
     /// The move to play in a node, and what was found of it.
-    pub(super) fn answer(&self, root: u32, me: RoleId) -> (Option<MoveId>, Deliberation) {
+    pub(super) fn answer(&mut self, root: u32, me: RoleId) -> (Option<MoveId>, Deliberation) {
         let choices = self.choices(root, me);
-        let counters = &self.counters;
+        let counters = self.counters.clone();
         let bounds = self.tree.bounds(root)[usize::from(me.0)];
         let is_settled = self.tree.is_settled(root);
         let best_line = self.best_line.get();
@@ -61,6 +63,20 @@ impl Search {
             found.line = moves.iter().take(MAX_LINE).map(|&action| vec![(me, action)]).collect();
             return (Some(action), found);
         }
+        if self.is_mixing(root)
+            && !bounds.is_exact()
+            && let Some(probabilities) =
+                regret_matching::probabilities(choices.iter().map(|choice| choice.visits))
+            && let Some(drawn) = seed::draw(probabilities.iter().copied(), &mut self.rng)
+        {
+            for (candidate, &probability) in found.candidates.iter_mut().zip(&probabilities) {
+                candidate.probability = Some(probability);
+            }
+            let mean = bounds.clamp(self.tree.means(root)[usize::from(me.0)]);
+            found.value = Some(100.0 * f64::from(mean));
+            found.line = self.line(root, me, choices[drawn].action);
+            return (Some(choices[drawn].action), found);
+        }
         let Some(best) = best_choice(&choices, bounds) else { return (None, found) };
         let visits: u64 = choices.iter().map(|choice| u64::from(choice.visits)).sum();
         if visits == 0 && !best.bounds.is_exact() && best.bounds.low == 0 {
@@ -69,6 +85,12 @@ impl Search {
         }
         found.value = Some(if bounds.is_exact() { bounds.reward() } else { best.reward() });
         found.line = self.line(root, me, best.action);
+        if self.mixes() {
+            for candidate in &mut found.candidates {
+                let is_played = candidate.action == best.action;
+                candidate.probability = Some(f64::from(u8::from(is_played)));
+            }
+        }
         (Some(best.action), found)
     }
 

@@ -92,6 +92,7 @@ impl Expander {
                 role,
                 mean: 0.5,
                 estimate: 0.5,
+                regret: 0.0,
                 bounds: Bounds::OPEN,
             };
             if is_chooser {

@@ -28,6 +28,7 @@ const SETTINGS: Settings = Settings {
     memory: 1 << 30,
     evaluated_exploration: 0.1,
     preference: Preference { probability: 0.5, margin: 0.0 },
+    matches_regrets: false,
 };
 
 /// Searches a whole graph for role 0, judging by playouts.
@@ -206,7 +207,7 @@ proptest! {
         leaves in 1usize..9,
     ) {
         let graph = constant_sum(Graph::random(seed, &["a", "b"], Movers::Alternating, n_layers));
-        let (search, track, root) = run(&graph, Settings { leaves, ..SETTINGS }, 20_000);
+        let (mut search, track, root) = run(&graph, Settings { leaves, ..SETTINGS }, 20_000);
         let minimax = value(&graph, 0, 0, f64::min, false);
         if search.tree.node(root).kind == Kind::End {
             return Ok(());

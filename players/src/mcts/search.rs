@@ -20,6 +20,7 @@ use super::move_averages::{MoveAverages, Preference};
 use super::pass::{Descent, Hop, Pass, Playing};
 use super::proof;
 use super::recycling::{Recycled, Recycler};
+use super::regret_matching::{self, Regrets};
 use super::roles::Roles;
 use super::tree::{Edge, Kind, NONE, Tree, by_role};
 use crate::Stop;
@@ -45,6 +46,8 @@ pub(super) struct Settings {
     pub(super) evaluated_exploration: f32,
     /// The moves that playouts prefer.
     pub(super) preference: Preference,
+    /// Two opposed roles that choose at once do so by regret, and not by UCB1.
+    pub(super) matches_regrets: bool,
 }
 
 /// More than any estimate: what is known is not looked at as long as anything is not.
@@ -121,7 +124,7 @@ pub(super) struct Search {
     pub(super) best_line: BestLine,
     settings: Settings,
     recycler: Recycler,
-    rng: Pcg64,
+    pub(super) rng: Pcg64,
     pub(super) expander: Expander,
     /// The node of the state that is thought about.
     pub(super) root: u32,
@@ -134,6 +137,7 @@ pub(super) struct Search {
     /// A thread failed.
     is_broken: bool,
     move_averages: MoveAverages,
+    regrets: Regrets,
     rewards: Vec<f32>,
     chosen: Vec<u32>,
     stamp: u32,
@@ -160,6 +164,7 @@ impl Search {
             tree_number: 0,
             is_broken: false,
             move_averages: MoveAverages::new(game.roles().len(), settings.preference),
+            regrets: Regrets::default(),
             rewards: Vec::new(),
             chosen: Vec::new(),
             stamp: 0,
@@ -477,6 +482,7 @@ impl Search {
             let is_chance = self.roles.chance == Some(usize::from(moves[0].role.0));
             let chosen = match is_chance {
                 true => self.rng.random_range(0..moves.len()),
+                false if self.is_mixing(at) => regret_matching::choose(moves, &mut self.rng),
                 // Roles that weigh alike would meet in the same joint moves again and
                 // again, so each weighs anew. Nothing settles here while the others move
                 // on, so what was seldom tried counts more than elsewhere.
@@ -500,6 +506,16 @@ impl Search {
         self.counters.nodes += 1;
         self.counters.next_calls += 1;
         if expanded == Expanded::NotOpposed { Err(Halt::NotOpposed) } else { Ok(child) }
+    }
+
+    /// Whether strategies are mixed ones, by regret, where several roles choose at once.
+    pub(super) fn mixes(&self) -> bool {
+        self.settings.matches_regrets && self.roles.opposed
+    }
+
+    /// Whether the strategies in a node are mixed ones.
+    pub(super) fn is_mixing(&self, at: u32) -> bool {
+        self.mixes() && self.tree.node(at).kind == Kind::Joint
     }
 
     /// Whether moves whose value is known are left for those that are not. What the others get of
@@ -677,6 +693,13 @@ impl Search {
                 }
                 self.tree.visit(node, &self.rewards);
                 before = node;
+                if self.is_mixing(node) {
+                    let mut first = at;
+                    while first > descent.first && hops[first - 1].node == node {
+                        first -= 1;
+                    }
+                    self.regrets.learn(&mut self.tree, &hops[first..=at]);
+                }
             }
             let Edge { child, role, visits, mean, bounds: seen, .. } = *self.tree.edge(edge);
             let role = usize::from(role.0);

@@ -288,6 +288,7 @@ mod tests {
         memory: 1 << 30,
         evaluated_exploration: 0.03,
         preference: Preference { probability: 0.0, margin: 0.0 },
+        matches_regrets: false,
     };
 
     /// 200 matches of self-play.

@@ -28,6 +28,7 @@ const SETTINGS: Settings = Settings {
     memory: 1 << 26,
     evaluated_exploration: 0.1,
     preference: Preference { probability: 0.5, margin: 0.0 },
+    matches_regrets: false,
 };
 
 /// Positions of each game: 100,000 in all if there is time.

@@ -156,6 +156,7 @@ mod tests {
         memory: 1 << 30,
         evaluated_exploration: 0.1,
         preference: Preference { probability: 0.0, margin: 0.0 },
+        matches_regrets: false,
     };
 
     /// Searches a game's first state in three threads.
