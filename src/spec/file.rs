@@ -503,6 +503,12 @@ impl Source<'_> {
         // bounds them all.
         let longest = plays.iter().copied().max().filter(|_| !overrides.nodes.is_empty());
         let is_played = |play: &Duration| longest.is_none_or(|longest| *play == longest);
+        if plays.len() > 1 && longest.is_none() && node_budgets != [Budget::Clock] {
+            let span = clocks.play.as_ref().map_or(0..0, Spanned::span);
+            let message = "clocks.play: a spec with budget.nodes has one play clock, after which a player \
+                           that hangs is given up; give one duration, or leave budget.nodes out";
+            return Err(self.error(span, message));
+        }
         let mut budgets = Vec::new();
         for (index, &play) in plays.iter().enumerate().filter(|(_, play)| is_played(play)) {
             let start = start_of(index).ok_or_else(|| {

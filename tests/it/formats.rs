@@ -249,9 +249,9 @@ fn a_dry_run_tells_what_is_known_beforehand() {
         matches at once: 2
         folder: out (0 complete)
 
-        stage  format       players  rounds at most  matches at least  at most
-            1  swiss              6               3                72       72
-            2  knockout           4               2                24       48
+        stage  format       players  max. rounds  min. matches  max. matches
+            1  swiss              6            3            72            72
+            2  knockout           4            2            24            48
 
         No time estimate: no player thinks by the clock
     "#]]
@@ -271,7 +271,11 @@ fn a_dry_run_tells_what_is_known_beforehand() {
 }
 
 fn check_error(what: &str, arguments: &[&str], expected: Expect) {
-    let workspace = Workspace::with_spec(&spec(what));
+    check_spec_error(&spec(what), arguments, expected);
+}
+
+fn check_spec_error(spec: &str, arguments: &[&str], expected: Expect) {
+    let workspace = Workspace::with_spec(spec);
     let ran = workspace.run(&[&["run", "spec.toml", "--out", "out"], arguments].concat()).code(2);
     assert_eq!(ran.stdout(), "");
     expected.assert_eq(&ran.stderr());
@@ -408,6 +412,13 @@ fn what_cannot_be_played_is_said_in_one_line() {
     );
     check_error(
         "format = \"ladder\"\nclocks = { play = [\"1s\", \"2s\"] }",
+        &[],
+        expect![[r#"
+            error: spec.toml:6: clocks.play: a spec with budget.nodes has one play clock, after which a player that hangs is given up; give one duration, or leave budget.nodes out
+        "#]],
+    );
+    check_spec_error(
+        &spec("format = \"ladder\"").replace("nodes = 40", "nodes = [40, 80]"),
         &[],
         expect![[r#"
             error: spec.toml: pairings that depend on results need a single budget, and the spec has 2; run it once with each

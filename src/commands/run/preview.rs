@@ -73,11 +73,11 @@ fn print_stages(out: &mut impl Write, preview: &StagedPreview) -> std::io::Resul
     writeln!(out, "matches at once: {at_once}")?;
     writeln!(out, "folder: {} ({} complete)", preview.folder, preview.n_played)?;
     writeln!(out)?;
-    writeln!(out, "stage  format       players  rounds at most  matches at least  at most")?;
+    writeln!(out, "stage  format       players  max. rounds  min. matches  max. matches")?;
     for (row, number) in preview.stages.iter().zip(1..) {
         writeln!(
             out,
-            "{number:>5}  {:<11}  {:>7}  {:>14}  {:>16}  {:>7}",
+            "{number:>5}  {:<11}  {:>7}  {:>11}  {:>12}  {:>12}",
             row.format,
             row.n_players,
             row.n_rounds_at_most,
