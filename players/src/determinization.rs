@@ -25,7 +25,7 @@ use crate::{
 /// The determinizing player.
 pub(crate) const KIND: PlayerKind = PlayerKind {
     name: "determinization",
-    summary: "Guesses deals, solves each by alpha-beta with open cards, and takes the best move on \
+    summary: "Guesses deals, solves each by alpha-beta as if nothing was hidden, and takes the best move on \
               average.",
     options: OPTIONS,
     instant: false,
@@ -45,7 +45,7 @@ const OPPONENTS: OptionSpec = OptionSpec {
     name: "opponents",
     accepts: "\"paranoid\" or \"cooperative\"",
     default: "\"paranoid\"",
-    help: "How the others reply with open cards: `paranoid`, as a coalition that knows the \
+    help: "How the others reply if nothing is hidden: `paranoid`, as a coalition that knows the \
            player's move; `cooperative`, all in its favour.",
 };
 

@@ -19,7 +19,7 @@ pub(crate) const SOLVED: OptionSpec = OptionSpec {
     name: "table",
     accepts: TABLE,
     default: "none",
-    help: "Take the values of states from this table where it has them (an endgame database). Only \
+    help: "Take the values of states from this table where it has them (an endgame table, or tablebase). Only \
            for games of one role, or of two roles whose rewards sum to a constant.",
 };
 

@@ -45,8 +45,8 @@ const MEMORY: OptionSpec = OptionSpec {
     name: "memory",
     accepts: "a size from 1MiB, such as \"512MiB\"",
     default: "\"1GiB\"",
-    help: "Maximum memory for solving a game without a table. The memory of the previous match may be \
-           freed only a few seconds after it.",
+    help: "Maximum memory for solving a game without a table. The memory of a match may be freed only a \
+           few seconds after it, so matches in a row may need twice as much for a moment.",
 };
 
 const OPTIONS: &[OptionSpec] = &[TABLE_OPTION, MEMORY];

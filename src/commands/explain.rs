@@ -19,7 +19,7 @@ use super::output_files;
 use super::piece_list::PieceList;
 use super::possible_states::PossibleStates;
 use super::time_limits::play_clock;
-use super::typed_facts::facts;
+use super::typed_facts::{facts, no_legal_move};
 use super::typed_moves::follow;
 use super::typed_role;
 use super::{plan_text, said, search_tree};
@@ -55,7 +55,7 @@ In the output, `at most` marks an upper bound: the search left a move as soon as
 it could not be better than the best one. If the values of some moves are
 proven, `estimate` marks the values of the others. Each step of a `line` shows
 the moves of the roles that have a choice, or of all roles if none has one. A
-line ends where chance decides, or with `...` after 16 steps. That of a plan
+line ends where chance decides, or with `...` after 16 steps. The line of a plan
 shows the moves of all roles; --plan prints the whole plan.
 
 The line `judgement` puts the value into words, where 50 is even: lost (0 by
@@ -174,8 +174,8 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let files = files.iter().filter_map(|(option, path)| Some((*option, path.as_deref()?)));
     let game_file = ("the game", Path::new(&arguments.game));
     output_files::check(&files.collect::<Vec<_>>(), &[game_file])?;
-    let why_not = "only built-in programs can explain their moves; `gamemaster play` takes \
-                   other players, too";
+    let why_not = "only players that compute their moves in gamemaster itself can explain \
+                   them; `gamemaster play` takes others, too";
     let asked = BuiltInPlayer::read(&arguments.player, why_not)?;
     let limits = asked.limits(arguments.start_clock, arguments.time, arguments.nodes)?;
     let mut game =
@@ -217,11 +217,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     }
     for role in game.role_ids() {
         if legal(&mut *machine, line.last(), role)?.is_empty() {
-            return Err(Failure::usage(anyhow!(
-                "`{}` has no legal move in this state, and it is not terminal; --state takes all \
-                 facts of a state, as `gamemaster game state` prints them",
-                game.role_name(role)
-            )));
+            return Err(Failure::usage(anyhow!(no_legal_move(game.role_name(role)))));
         }
     }
     let role = role(&mut *machine, line.last(), arguments.role.as_deref())?;

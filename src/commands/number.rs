@@ -24,7 +24,7 @@ pub(super) fn whole_from<T: TryFrom<u64>>(
 
 fn expected(range: &RangeInclusive<u64>) -> String {
     match (range.start(), range.end()) {
-        (least, &u64::MAX) => format!("expected a whole number from {least}"),
+        (least, most @ &u64::MAX) => format!("expected a whole number from {least} to {most}"),
         (least, most) => format!("expected {least} to {most}"),
     }
 }
@@ -34,8 +34,8 @@ pub(super) fn nodes(text: &str) -> Result<u64, String> {
     let exact = |number: &f64| number.fract() == 0.0 && (1.0..=9e15).contains(number);
     let scientific = || text.parse::<f64>().ok().filter(exact).map(|number| number as u64);
     let number = text.parse::<u64>().ok().or_else(scientific);
-    let expected = || "expected a whole number from 1, such as 5000 or 1e4".to_owned();
-    number.filter(|&number| number > 0).ok_or_else(expected)
+    let expected = || "expected a whole number from 1 to 9e15, such as 5000 or 1e4".to_owned();
+    number.filter(|&number| (1..=9_000_000_000_000_000).contains(&number)).ok_or_else(expected)
 }
 
 /// A number of bytes: `4GiB`, `500MB`, `1.5 TiB` or a plain number.
@@ -70,10 +70,16 @@ pub(super) fn duration(
     move |text| {
         let duration = humantime::parse_duration(text).ok();
         let words = humantime::format_duration;
-        duration.filter(|duration| (least..=most).contains(duration)).ok_or_else(|| {
-            match most > LONGEST_NAMED {
-                true => format!("expected a duration of at least {}", words(least)),
-                false => format!("expected a duration from {} to {}", words(least), words(most)),
+        duration.filter(|it| (least..=most).contains(it)).ok_or_else(|| {
+            let range = match most > LONGEST_NAMED {
+                true => format!("of at least {}", words(least)),
+                false => format!("from {} to {}", words(least), words(most)),
+            };
+            match duration {
+                Some(_) => format!("expected a duration {range}"),
+                None => {
+                    format!("expected a duration {range} with its unit, such as 250ms or 1m 30s")
+                }
             }
         })
     }
@@ -114,8 +120,8 @@ mod tests {
         };
         check(whole(1..=1024)("x"), "expected 1 to 1024");
         check(whole(1..=1024)("1025"), "expected 1 to 1024");
-        check(whole_from(1)("-1"), "expected a whole number from 1");
-        check(whole_from(0)("1.5"), "expected a whole number from 0");
+        check(whole_from(1)("-1"), "expected a whole number from 1 to 18446744073709551615");
+        check(whole_from(0)("1.5"), "expected a whole number from 0 to 18446744073709551615");
         assert_eq!(whole(1..=1024)("7"), Ok(7_u32));
     }
 }

@@ -93,7 +93,8 @@ pub struct Arguments {
     /// multiple of games times budgets
     #[arg(long, value_name = "N", value_parser = whole_from::<u64>(0))]
     max_blocks: Option<u64>,
-    /// Treat an inconclusive result as pass or fail [default: exit with 11]
+    /// Treat an inconclusive result as pass or fail, unless no result can be computed [default: exit
+    /// with 11]
     #[arg(long, value_enum, value_name = "AS")]
     inconclusive: Option<InconclusiveWord>,
     /// Write to this folder, or resume the run in it [default:
@@ -101,8 +102,8 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Play N matches at the same time [default: all cores if budgets are in nodes,
-    /// otherwise the cores divided by the number of players that think at the same
-    /// time in a match]
+    /// otherwise the cores divided by the number of players of a match that think,
+    /// even in turn]
     #[arg(long, value_name = "N", conflicts_with = "queue",
           value_parser = whole::<u32>(1..=1024))]
     jobs: Option<u32>,

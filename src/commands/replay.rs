@@ -22,7 +22,7 @@ use crate::recorded::{RecordedRun, positions};
 
 const EXAMPLES: &str = "\
 Examples:
-  gamemaster replay 17                      step through match 17, latest run
+  gamemaster replay 17                      step through match 17 (from 0)
   gamemaster replay 17 --run my_run | less  print all steps
   gamemaster replay 17 --step 5             print the state after step 5
   gamemaster replay 17 --json               print states and moves as JSON lines
@@ -43,7 +43,7 @@ Keys in a terminal:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Match number, job_id or match_id
+    /// Match number (from 0), job_id or match_id
     #[arg(value_name = "MATCH")]
     name: String,
     /// Folder or name of a run [default: the latest in results/runs]

@@ -74,8 +74,8 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Play N matches at the same time [default: all cores if budgets are in nodes,
-    /// otherwise the cores divided by the number of players that think at the same
-    /// time in a match]
+    /// otherwise the cores divided by the number of players of a match that think,
+    /// even in turn]
     #[arg(long, value_name = "N", conflicts_with = "queue",
           value_parser = whole::<u32>(1..=1024))]
     jobs: Option<u32>,
@@ -100,7 +100,7 @@ pub struct Arguments {
     #[arg(long)]
     extend: bool,
     /// Play only this part of the schedule, such as slice:1/3 (see `merge`)
-    #[arg(long, value_name = "slice:M/N", conflicts_with_all = ["extend", "queue"])]
+    #[arg(long, value_name = "slice:M/N|index:M/N", conflicts_with_all = ["extend", "queue"])]
     partition: Option<Partition>,
     #[command(flatten)]
     queue: CoordinatorOptions,

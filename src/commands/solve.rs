@@ -21,7 +21,7 @@ use super::fact_pattern::FactPattern;
 use super::number::{bytes, duration, whole};
 use super::output_files;
 use super::progress_line::ProgressLine;
-use super::typed_facts::facts;
+use super::typed_facts::{facts, no_legal_move};
 use super::typed_moves::follow;
 use crate::allocator::give_large_arrays_back;
 use crate::checkpoint_file::{CheckpointError, CheckpointFile};
@@ -62,7 +62,7 @@ begins with the proof.
 
 --out writes a table of all values, for the players `perfect`, `alpha_beta` and
 `mcts`, and for `gamemaster regret` and `gamemaster suite make`. A table of what
-follows from a later state (--state, --moves) is an endgame database.
+follows from a later state (--state, --moves) is an endgame table.
 
 --count enumerates all reachable states but computes no values. It prints the
 number of states of each depth or, with patterns, the number of states that have
@@ -113,8 +113,9 @@ pub struct Arguments {
     /// Prove the value of every first move, not only of the first state
     #[arg(long)]
     all_moves: bool,
-    /// End a proof after this time, and print what is known by then; preparing it
-    /// takes extra time, of which the search for faster code has as much at most
+    /// End a proof after this time, and print what is known by then. The time before
+    /// it begins is not counted: compiling the rules, and simplifying what was
+    /// compiled, which ends after as much time at the latest
     #[arg(long, value_name = "TIME",
           value_parser = duration(Duration::from_millis(1), Duration::from_secs(1 << 30)))]
     time: Option<Duration>,
@@ -125,7 +126,7 @@ pub struct Arguments {
     /// Use N threads [default: one for each core]
     #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=256))]
     threads: Option<usize>,
-    /// Keep progress in FILE, and continue from it after a kill
+    /// Keep progress in FILE, and continue from it if it was interrupted or killed
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
     /// Only count the states: by depth, or by how many facts match each pattern
@@ -246,7 +247,12 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         if let Err(error) = solver.step(&crew) {
             watch.clear();
             if !matches!(error, SolveError::Memory { .. }) || !may_prove(arguments, &game) {
-                return Err(failure(error, &cancel));
+                return Err(match (&error, &arguments.state) {
+                    (SolveError::NoMove { role, depth: 0 }, Some(_)) => {
+                        Failure::usage(anyhow!("--state: {}", no_legal_move(role)))
+                    }
+                    _ => failure(error, &cancel),
+                });
             }
             if checkpoint.is_some() {
                 // A checkpoint of states cannot become one of a proof.

@@ -19,8 +19,8 @@ pub(super) struct TimeLimits {
     margin: Duration,
     /// Limit built-in players to N nodes (states) per move, instead of time; `mcts`
     /// may exceed N by at most the number of joint moves (one move of each role) in
-    /// one state. Other players still have the clocks. A built-in player that hangs
-    /// is no longer waited for after ten times its clock, plus the margin, plus 60 s
+    /// one state. Other players still have the clocks. A built-in player that still
+    /// thinks after ten times its clock, plus the margin, plus 60 s, is given up
     #[arg(long, value_name = "N", value_parser = nodes)]
     pub(super) nodes: Option<u64>,
 }

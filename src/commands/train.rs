@@ -417,7 +417,7 @@ fn print(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
              {decisions}"
         )?;
     }
-    for (label, run) in [("matches", &report.run), ("calibrated in", &report.calibration_run)] {
+    for (label, run) in [("comparison", &report.run), ("calibration", &report.calibration_run)] {
         if let Some(run) = run {
             writeln!(out, "  {label:<15}{run}")?;
         }

@@ -31,6 +31,14 @@ pub(super) fn facts(game: &Game, text: &str) -> Result<Vec<Expression>, Failure>
     Ok(facts)
 }
 
+/// What is wrong with a state in which `role` cannot move.
+pub(super) fn no_legal_move(role: &str) -> String {
+    format!(
+        "`{role}` has no legal move in this state, and it is not terminal; --state takes all facts \
+         of a state, as `gamemaster game state` prints them"
+    )
+}
+
 /// Names and numbers of arguments of the facts that some rule makes true; `None` if a rule
 /// may make any fact true.
 fn shapes(game: &Game) -> Option<BTreeSet<(&str, usize)>> {

@@ -118,7 +118,7 @@ pub enum LaunchError {
     },
     /// It did not reply in time.
     #[error(
-        "`{template}` did not reply to INFO on its port within {}{}",
+        "`{template}` did not give a valid reply to INFO on its port within {}{}",
         humantime::format_duration(*.limit), see(log.as_deref())
     )]
     Silent {

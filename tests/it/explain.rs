@@ -152,7 +152,7 @@ fn what_cannot_be_explained_is_said() {
     refused(&["kuhn_poker", "--player", "cfr", "--belief"], "--belief: cfr keeps no belief");
     refused(
         &["nim", "--player", "http://127.0.0.1:9147"],
-        "only built-in programs can explain their moves",
+        "only players that compute their moves in gamemaster itself can explain them",
     );
 }
 

@@ -36,6 +36,14 @@ impl StageSummary {
         self.n_stages > 1
             || !matches!(self.rule.format, Format::RoundRobin | Format::Gauntlet { .. })
     }
+
+    /// Whether a race dropped a player.
+    #[must_use]
+    pub fn has_dropped(&self) -> bool {
+        let is_dropped =
+            |by: &PlacedBy| matches!(by, PlacedBy::Table { dropped_after_laps: Some(_), .. });
+        self.ranking.iter().any(|placed| is_dropped(&placed.by))
+    }
 }
 
 /// A round that is not finished.

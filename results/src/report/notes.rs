@@ -31,8 +31,10 @@ pub(super) fn notes(standings: &Standings) -> Vec<String> {
             .into(),
     );
     note(
-        standings.stages.iter().any(|stage| stage.rule.race.is_some()),
-        "Players that were dropped have fewer blocks, from laps with more opponents.".into(),
+        standings.stages.iter().any(StageSummary::has_dropped),
+        "Dropped players have fewer blocks: they played only in the early laps, against more \
+         opponents."
+            .into(),
     );
     let incomplete = count(standings.n_incomplete_blocks, "block is", "blocks are");
     note(

@@ -325,8 +325,8 @@ impl Budget {
 fn print(out: &mut impl Write, budget: &Budget) -> io::Result<()> {
     let Budget { game, branching, length, nodes, nodes_per_second, origin, .. } = budget;
     match game {
-        Some(game) => writeln!(out, "{game}, what a budget suffices for")?,
-        None => writeln!(out, "what a budget suffices for")?,
+        Some(game) => writeln!(out, "{game}, what a budget allows")?,
+        None => writeln!(out, "what a budget allows")?,
     }
     let mut row = |label: &str, text: String| writeln!(out, "  {label:12} {text}");
     row("b", format!("{branching:.2} moves in each state, {}", origin.branching))?;

@@ -144,7 +144,7 @@ fn suited(
             }
         }
         add("is_mcts", "samples states that agree with the percepts");
-        add("determinization", "solves sampled states, blind to the worth of information");
+        add("determinization", "solves sampled states, ignores the value of information");
         return suited;
     }
     if kind.players == 1 {
