@@ -4,7 +4,8 @@
 //!
 //! - Every role maximises its own reward (Sturtevant, "An analysis of UCT in multi-player
 //!   games", ICGA Journal 2008). Where several choose at once, each does so by its own
-//!   figures (decoupled UCT; Finnsson and Bjoernsson 2008). Chance is sampled evenly.
+//!   figures (decoupled UCT; Finnsson and Bjoernsson 2008), or, two opposed roles, by regret
+//!   matching ([`regret_matching`]). Chance is sampled evenly.
 //! - Playouts run side by side, from many leaves at once ([`pass`], [`search`]), in several threads
 //!   if wanted ([`team`]).
 //! - Playouts may prefer the moves that led to high rewards ([`move_averages`]).
@@ -45,6 +46,7 @@ use rand_pcg::Pcg64;
 
 use self::estimate::Estimator;
 use self::move_averages::Preference;
+use self::regret_matching::Simultaneous;
 use self::search::{Search, Settings};
 use crate::endgames::{SOLVED, check_table, move_of_table};
 use crate::kind::PlayerKind;
@@ -171,9 +173,9 @@ const SIMULTANEOUS: OptionSpec = OptionSpec {
     name: "simultaneous",
     accepts: "\"ucb\" or \"regret_matching\"",
     default: "\"ucb\"",
-    help: "How two opposed roles that choose at the same time do so: `ucb`, each plays the move that it \
-           tried most often; `regret_matching`, each draws its move from a mixed strategy that \
-           approaches an equilibrium.",
+    help: "How to search simultaneous moves of two opposed roles, and to play them: `ucb`, by UCB1 for \
+           each role, and play the move that was tried most often; `regret_matching`, draw the move \
+           from a mixed strategy that approaches an equilibrium.",
 };
 
 const THREADS: OptionSpec = OptionSpec {
@@ -234,10 +236,10 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
             probability: reader.float(PREFERENCE.name, 0.0..=1.0, 0.0)?,
             margin: reader.float(MARGIN.name, 0.0..=1.0, 0.05)?,
         },
-        matches_regrets: reader.choice(
+        simultaneous: reader.choice(
             SIMULTANEOUS.name,
-            &[("ucb", false), ("regret_matching", true)],
-            false,
+            &[("ucb", Simultaneous::Ucb), ("regret_matching", Simultaneous::RegretMatching)],
+            Simultaneous::Ucb,
         )?,
         memory: reader.bytes(MEMORY.name, 1 << 20, 1 << 30)?,
     };
@@ -313,8 +315,8 @@ impl Seated {
     }
 
     /// The move to play at the root, and what was found of it.
-    fn answer(&mut self, root: u32) -> (Option<MoveId>, Deliberation) {
-        self.search.answer(root, self.track.role)
+    fn answer(&self, root: u32, rng: &mut Pcg64) -> (Option<MoveId>, Deliberation) {
+        self.search.answer(root, self.track.role, rng)
     }
 }
 
@@ -353,7 +355,7 @@ impl Player for Mcts {
         }
         // The tree of the first question, begun early.
         let mut found = match seated.run(&state, stop, u64::MAX)? {
-            Some(root) => seated.answer(root).1,
+            Some(root) => seated.answer(root, &mut self.rng.clone()).1,
             None => Deliberation::default(),
         };
         found.notes.splice(0..0, note);
@@ -384,7 +386,7 @@ impl Player for Mcts {
         let Some(root) = seated.run(&state, stop, limit)? else {
             return Ok(fallback);
         };
-        let (action, mut deliberation) = seated.answer(root);
+        let (action, mut deliberation) = seated.answer(root, &mut self.rng);
         let visits = |n| Arc::new(seated.search.visit_tree(root, seated.track.role, n));
         deliberation.visit_tree = self.recorded_nodes.map(visits);
         self.deliberation = Some(deliberation);

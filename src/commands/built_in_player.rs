@@ -71,7 +71,7 @@ impl BuiltInPlayer {
         })
     }
 
-    /// What it has to think with: clocks and a budget of its own come before those of the command.
+    /// The limits of the player: its own where it has them, or else those of the command.
     ///
     /// # Errors
     /// If it has a budget in nodes and the command has none.
@@ -91,7 +91,7 @@ impl BuiltInPlayer {
         Ok(Limits {
             start: own.start.or(start),
             time: own.play.unwrap_or(time),
-            nodes: nodes.and(own.nodes.or(nodes)),
+            nodes: nodes.map(|nodes| own.nodes.unwrap_or(nodes)),
         })
     }
 }

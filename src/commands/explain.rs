@@ -116,7 +116,7 @@ pub struct Arguments {
     /// visits and means)
     #[arg(long)]
     tree: bool,
-    /// Show at most N states of the tree [default: 100000; of `mcts` and `is_mcts`, the 100
+    /// Show at most N nodes of the tree [default: 100000; of `mcts` and `is_mcts`, the 100
     /// that were visited most]
     #[arg(long, value_name = "N", conflicts_with_all = ["plan", "plan_file"],
           value_parser = whole::<usize>(1..=1_000_000))]
@@ -175,7 +175,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let game_file = ("the game", Path::new(&arguments.game));
     output_files::check(&files.collect::<Vec<_>>(), &[game_file])?;
     let why_not = "only players that compute their moves in gamemaster itself can explain \
-                   them; `gamemaster play` takes others, too";
+                   them; use `gamemaster play` for a person, a program or a remote player";
     let asked = BuiltInPlayer::read(&arguments.player, why_not)?;
     let limits = asked.limits(arguments.start_clock, arguments.time, arguments.nodes)?;
     let mut game =

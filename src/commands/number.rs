@@ -24,7 +24,7 @@ pub(super) fn whole_from<T: TryFrom<u64>>(
 
 fn expected(range: &RangeInclusive<u64>) -> String {
     match (range.start(), range.end()) {
-        (least, most @ &u64::MAX) => format!("expected a whole number from {least} to {most}"),
+        (least, &u64::MAX) => format!("expected a whole number from {least} to 2^64 - 1"),
         (least, most) => format!("expected {least} to {most}"),
     }
 }
@@ -120,8 +120,8 @@ mod tests {
         };
         check(whole(1..=1024)("x"), "expected 1 to 1024");
         check(whole(1..=1024)("1025"), "expected 1 to 1024");
-        check(whole_from(1)("-1"), "expected a whole number from 1 to 18446744073709551615");
-        check(whole_from(0)("1.5"), "expected a whole number from 0 to 18446744073709551615");
+        check(whole_from(1)("-1"), "expected a whole number from 1 to 2^64 - 1");
+        check(whole_from(0)("1.5"), "expected a whole number from 0 to 2^64 - 1");
         assert_eq!(whole(1..=1024)("7"), Ok(7_u32));
     }
 }

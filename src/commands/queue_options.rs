@@ -30,7 +30,7 @@ pub struct CoordinatorOptions {
     /// How to reach the server.
     #[command(flatten)]
     pub server: ServerOptions,
-    /// Give matches only to workers with these tags, such as cpu=zen4
+    /// Give matches only to workers with these tags, such as cpu=zen4,python
     #[arg(long, value_name = "TAGS", requires = "queue", value_delimiter = ',', value_parser = tag)]
     pub tags: Vec<String>,
     /// Let workers with other versions of gamemaster or of players take part
@@ -76,6 +76,7 @@ pub(super) fn failure(error: crate::queue::QueueError) -> Failure {
 pub(super) fn no_queue() -> Failure {
     Failure::usage(anyhow::anyhow!(
         "this gamemaster was built without the queue; build it with `cargo build --release \
-         --features queue`"
+         --locked --features queue`, or install it with `cargo install --locked --path . --features \
+         queue`, in its folder"
     ))
 }

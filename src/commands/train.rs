@@ -46,7 +46,9 @@ itself. TD(lambda) fits a weight of each feature for each role. Afterwards,
 from openings of four random steps, and the difference of their mean rewards is
 printed with a 95 % interval. Then --player with the evaluation plays against
 itself from the same openings, for the calibration: what it expected of its
-moves, and the mean reward that followed.
+moves, and the mean reward that followed. Both are runs in results/runs:
+train-GAME-HASH and train-GAME-calibration-HASH. With --openings 0 there are
+none.
 
 With --matches, the same seed gives the same file, byte for byte.
 

@@ -167,6 +167,14 @@ pub fn read(
     let limits = &file.limits;
     let step_limit = limits.step_limit.as_ref().map(|n| source.positive(n, "step_limit"));
     let (players, comparison) = source.players(&file, by_clock, overrides.contenders.as_ref())?;
+    let by_nodes = time_budgets.iter().filter(|time| time.budget != Budget::Clock);
+    let n_clocks = by_nodes.map(|time| time.clocks.play).collect::<BTreeSet<_>>().len();
+    if n_clocks > 1 && players.iter().all(|player| player.config.kind().is_some()) {
+        let span = file.clocks.play.as_ref().map_or(0..0, Spanned::span);
+        let message = "clocks.play: all players count nodes, so the clocks make no difference; give one \
+                       duration, or leave budget.nodes out";
+        return Err(source.error(span, message));
+    }
     let blocks = file.blocks.as_ref().map_or(Ok(1), |blocks| source.positive(blocks, "blocks"))?;
     let top = StageTable {
         format: file.format,
@@ -503,12 +511,6 @@ impl Source<'_> {
         // bounds them all.
         let longest = plays.iter().copied().max().filter(|_| !overrides.nodes.is_empty());
         let is_played = |play: &Duration| longest.is_none_or(|longest| *play == longest);
-        if plays.len() > 1 && longest.is_none() && node_budgets != [Budget::Clock] {
-            let span = clocks.play.as_ref().map_or(0..0, Spanned::span);
-            let message = "clocks.play: a spec with budget.nodes has one play clock, after which a player \
-                           that hangs is given up; give one duration, or leave budget.nodes out";
-            return Err(self.error(span, message));
-        }
         let mut budgets = Vec::new();
         for (index, &play) in plays.iter().enumerate().filter(|(_, play)| is_played(play)) {
             let start = start_of(index).ok_or_else(|| {

@@ -79,7 +79,10 @@ pub(super) fn fields_of_word(text: &str) -> Result<PlayerFields, String> {
         && !id.contains(':')
     {
         if !is_plain(id) {
-            return Err(format!("the name {id:?}: use only {PLAIN}"));
+            return Err(format!(
+                "the name {id:?}: use only {PLAIN} (before `=` stands a name; options follow a colon, as \
+                 in alpha_beta:depth=3)"
+            ));
         }
         fields.insert("id".into(), Value::String(id.into()));
         rest = of;

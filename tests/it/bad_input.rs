@@ -204,14 +204,14 @@ fn players_as_words_that_cannot_be_split() {
     wrong(
         "a b=random",
         expect![[r#"
-        error: player `a b=random`: the name "a b": use only letters, digits, `_`, `-`, `.`, `+`, not `-`, `.` or `+` first
-    "#]],
+            error: player `a b=random`: the name "a b": use only letters, digits, `_`, `-`, `.`, `+`, not `-`, `.` or `+` first (before `=` stands a name; options follow a colon, as in alpha_beta:depth=3)
+        "#]],
     );
     wrong(
         "=random",
         expect![[r#"
-        error: player `=random`: the name "": use only letters, digits, `_`, `-`, `.`, `+`, not `-`, `.` or `+` first
-    "#]],
+            error: player `=random`: the name "": use only letters, digits, `_`, `-`, `.`, `+`, not `-`, `.` or `+` first (before `=` stands a name; options follow a colon, as in alpha_beta:depth=3)
+        "#]],
     );
     wrong(
         "minimax:depth=3,,",

@@ -414,7 +414,7 @@ fn what_cannot_be_played_is_said_in_one_line() {
         "format = \"ladder\"\nclocks = { play = [\"1s\", \"2s\"] }",
         &[],
         expect![[r#"
-            error: spec.toml:6: clocks.play: a spec with budget.nodes has one play clock, after which a player that hangs is given up; give one duration, or leave budget.nodes out
+            error: spec.toml:6: clocks.play: all players count nodes, so the clocks make no difference; give one duration, or leave budget.nodes out
         "#]],
     );
     check_spec_error(

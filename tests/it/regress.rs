@@ -151,7 +151,10 @@ fn what_can_be_seen_is_told_before() {
         "40",
     ]);
     let told = ran.stderr();
-    assert!(told.contains("Is legal weaker than alpha_beta by 3 points?"), "{told}");
+    assert!(
+        told.contains("Is the head (legal) weaker than the base (alpha_beta) by 3 points?"),
+        "{told}"
+    );
     assert!(
         told.contains(
             "With 40 blocks, a head that is weaker by 20.3 points is detected in 95 % of cases"

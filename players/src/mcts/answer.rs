@@ -1,6 +1,7 @@
 //! From the tree to the answer: the move, and what the player says of it.
 
 use games::{MoveId, RoleId};
+use rand_pcg::Pcg64;
 
 use super::bounds::{self, Bounds};
 use super::expansion::joint_index;
@@ -28,9 +29,14 @@ struct Choice {
 
 impl Search {
     /// The move to play in a node, and what was found of it.
-    pub(super) fn answer(&mut self, root: u32, me: RoleId) -> (Option<MoveId>, Deliberation) {
+    pub(super) fn answer(
+        &self,
+        root: u32,
+        me: RoleId,
+        rng: &mut Pcg64,
+    ) -> (Option<MoveId>, Deliberation) {
         let choices = self.choices(root, me);
-        let counters = self.counters.clone();
+        let counters = &self.counters;
         let bounds = self.tree.bounds(root)[usize::from(me.0)];
         let is_settled = self.tree.is_settled(root);
         let best_line = self.best_line.get();
@@ -63,16 +69,12 @@ impl Search {
             found.line = moves.iter().take(MAX_LINE).map(|&action| vec![(me, action)]).collect();
             return (Some(action), found);
         }
-        if self.is_mixing(root)
-            && !bounds.is_exact()
-            && let Some(probabilities) =
-                regret_matching::probabilities(choices.iter().map(|choice| choice.visits))
-            && let Some(drawn) = seed::draw(probabilities.iter().copied(), &mut self.rng)
+        if let Some((probabilities, mean)) = self.mixed(&choices, root, me)
+            && let Some(drawn) = seed::draw(probabilities.iter().copied(), rng)
         {
             for (candidate, &probability) in found.candidates.iter_mut().zip(&probabilities) {
                 candidate.probability = Some(probability);
             }
-            let mean = bounds.clamp(self.tree.means(root)[usize::from(me.0)]);
             found.value = Some(100.0 * f64::from(mean));
             found.line = self.line(root, me, choices[drawn].action);
             return (Some(choices[drawn].action), found);
@@ -85,18 +87,33 @@ impl Search {
         }
         found.value = Some(if bounds.is_exact() { bounds.reward() } else { best.reward() });
         found.line = self.line(root, me, best.action);
-        if self.mixes() {
-            for candidate in &mut found.candidates {
-                let is_played = candidate.action == best.action;
-                candidate.probability = Some(f64::from(u8::from(is_played)));
-            }
-        }
         (Some(best.action), found)
+    }
+
+    /// The probability of each of my moves by regret matching, and my mean reward; `None` where
+    /// that does not decide, since the value is proven, or since a single move enforces more.
+    fn mixed(&self, choices: &[Choice], root: u32, me: RoleId) -> Option<(Vec<f64>, f32)> {
+        let role = usize::from(me.0);
+        let (bounds, mean) = (self.tree.bounds(root)[role], self.tree.means(root)[role]);
+        let low = choices.iter().map(|choice| choice.bounds.low).fold(bounds.low, u16::max);
+        if !self.matches_regrets(root) || bounds.is_exact() || mean < bounds::share(low) {
+            return None;
+        }
+        let is_worse = |choice: &Choice| choice.bounds.high <= low && choice.bounds.low < low;
+        let visits = |choice: &Choice| if is_worse(choice) { 0 } else { choice.visits };
+        let probabilities = regret_matching::probabilities(choices.iter().map(visits))?;
+        Some((probabilities, bounds.clamp(mean)))
     }
 
     /// Further notes; `bounds` is what is proven of my value.
     fn notes(&self, bounds: Bounds) -> Vec<String> {
         let mut notes = Vec::new();
+        if self.is_regret_matching_void() {
+            notes.push(
+                "regret matching has no effect, since the roles are not two opposed ones"
+                    .to_owned(),
+            );
+        }
         if let recycled @ 1.. = self.counters.recycled {
             let times = if recycled == 1 { "once".to_owned() } else { format!("{recycled} times") };
             notes.push(format!(

@@ -9,6 +9,7 @@ use super::bounds::share;
 use super::estimate::Estimator;
 use super::move_averages::Preference;
 use super::recycling::{Recycled, Recycler};
+use super::regret_matching::Simultaneous;
 use super::search::{Search, Settings};
 use super::team;
 use super::tree::Kind;
@@ -28,7 +29,7 @@ const SETTINGS: Settings = Settings {
     memory: 1 << 30,
     evaluated_exploration: 0.1,
     preference: Preference { probability: 0.5, margin: 0.0 },
-    matches_regrets: false,
+    simultaneous: Simultaneous::Ucb,
 };
 
 /// Searches a whole graph for role 0, judging by playouts.
@@ -158,6 +159,10 @@ fn movers() -> impl Strategy<Value = Movers> {
     prop_oneof![Just(Movers::Alternating), Just(Movers::Simultaneous)]
 }
 
+fn simultaneous() -> impl Strategy<Value = Simultaneous> {
+    prop_oneof![Just(Simultaneous::Ucb), Just(Simultaneous::RegretMatching)]
+}
+
 fn roles() -> impl Strategy<Value = Vec<&'static str>> {
     prop_oneof![
         Just(vec!["a"]),
@@ -178,9 +183,10 @@ proptest! {
         movers in movers(),
         n_layers in 1usize..6,
         limit in 1u64..300,
+        simultaneous in simultaneous(),
     ) {
         let graph = Graph::random(seed, &roles, movers, n_layers);
-        let (search, track, _) = run(&graph, SETTINGS, limit);
+        let (search, track, _) = run(&graph, Settings { simultaneous, ..SETTINGS }, limit);
         check_proofs(&graph, &search, &track);
     }
 
@@ -191,10 +197,11 @@ proptest! {
         movers in movers(),
         n_layers in 1usize..6,
         limit in 1u64..300,
+        simultaneous in simultaneous(),
     ) {
         let roles: &[_] = if chance { &["a", "b", "random"] } else { &["a", "b"] };
         let graph = constant_sum(Graph::random(seed, roles, movers, n_layers));
-        let (search, track, _) = run(&graph, SETTINGS, limit);
+        let (search, track, _) = run(&graph, Settings { simultaneous, ..SETTINGS }, limit);
         prop_assert!(search.roles.opposed);
         check_proofs(&graph, &search, &track);
     }
@@ -207,12 +214,12 @@ proptest! {
         leaves in 1usize..9,
     ) {
         let graph = constant_sum(Graph::random(seed, &["a", "b"], Movers::Alternating, n_layers));
-        let (mut search, track, root) = run(&graph, Settings { leaves, ..SETTINGS }, 20_000);
+        let (search, track, root) = run(&graph, Settings { leaves, ..SETTINGS }, 20_000);
         let minimax = value(&graph, 0, 0, f64::min, false);
         if search.tree.node(root).kind == Kind::End {
             return Ok(());
         }
-        let (action, found) = search.answer(root, RoleId(0));
+        let (action, found) = search.answer(root, RoleId(0), &mut seed::generator(seed, None));
         prop_assert!(found.completed, "{:?}", found);
         prop_assert!((found.value.unwrap() - minimax).abs() < 1e-3, "{:?}, not {minimax}", found.value);
         let action = track.machine.move_expression(action.unwrap()).to_string();

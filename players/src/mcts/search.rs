@@ -20,7 +20,7 @@ use super::move_averages::{MoveAverages, Preference};
 use super::pass::{Descent, Hop, Pass, Playing};
 use super::proof;
 use super::recycling::{Recycled, Recycler};
-use super::regret_matching::{self, Regrets};
+use super::regret_matching::{self, Regrets, Simultaneous};
 use super::roles::Roles;
 use super::tree::{Edge, Kind, NONE, Tree, by_role};
 use crate::Stop;
@@ -46,8 +46,8 @@ pub(super) struct Settings {
     pub(super) evaluated_exploration: f32,
     /// The moves that playouts prefer.
     pub(super) preference: Preference,
-    /// Two opposed roles that choose at once do so by regret, and not by UCB1.
-    pub(super) matches_regrets: bool,
+    /// Where two opposed roles choose at once.
+    pub(super) simultaneous: Simultaneous,
 }
 
 /// More than any estimate: what is known is not looked at as long as anything is not.
@@ -124,7 +124,7 @@ pub(super) struct Search {
     pub(super) best_line: BestLine,
     settings: Settings,
     recycler: Recycler,
-    pub(super) rng: Pcg64,
+    rng: Pcg64,
     pub(super) expander: Expander,
     /// The node of the state that is thought about.
     pub(super) root: u32,
@@ -139,6 +139,8 @@ pub(super) struct Search {
     move_averages: MoveAverages,
     regrets: Regrets,
     rewards: Vec<f32>,
+    /// The rewards that a descent brought to a node, before its bounds were heeded.
+    brought: Vec<f32>,
     chosen: Vec<u32>,
     stamp: u32,
     /// States and playouts of all passes, for the expected length.
@@ -166,6 +168,7 @@ impl Search {
             move_averages: MoveAverages::new(game.roles().len(), settings.preference),
             regrets: Regrets::default(),
             rewards: Vec::new(),
+            brought: Vec::new(),
             chosen: Vec::new(),
             stamp: 0,
             total_states: 0.0,
@@ -475,6 +478,8 @@ impl Search {
         hops: &mut Vec<Hop>,
         at: u32,
     ) -> Result<u32, Halt> {
+        let by_regret = self.matches_regrets(at);
+        let n_visits = self.tree.node(at).visits;
         let (first, edges) = self.tree.edges(at);
         self.chosen.clear();
         let mut offset = 0;
@@ -482,7 +487,7 @@ impl Search {
             let is_chance = self.roles.chance == Some(usize::from(moves[0].role.0));
             let chosen = match is_chance {
                 true => self.rng.random_range(0..moves.len()),
-                false if self.is_mixing(at) => regret_matching::choose(moves, &mut self.rng),
+                false if by_regret => regret_matching::choose(moves, n_visits, &mut self.rng),
                 // Roles that weigh alike would meet in the same joint moves again and
                 // again, so each weighs anew. Nothing settles here while the others move
                 // on, so what was seldom tried counts more than elsewhere.
@@ -508,14 +513,18 @@ impl Search {
         if expanded == Expanded::NotOpposed { Err(Halt::NotOpposed) } else { Ok(child) }
     }
 
-    /// Whether strategies are mixed ones, by regret, where several roles choose at once.
-    pub(super) fn mixes(&self) -> bool {
-        self.settings.matches_regrets && self.roles.opposed
+    /// Whether regret matching has no effect, since the roles are not two opposed ones.
+    pub(super) fn is_regret_matching_void(&self) -> bool {
+        self.settings.simultaneous == Simultaneous::RegretMatching && !self.roles.opposed
     }
 
-    /// Whether the strategies in a node are mixed ones.
-    pub(super) fn is_mixing(&self, at: u32) -> bool {
-        self.mixes() && self.tree.node(at).kind == Kind::Joint
+    /// Whether both of two opposed roles choose in this node, by regret matching.
+    pub(super) fn matches_regrets(&self, at: u32) -> bool {
+        let is_chance = |moves: &&[Edge]| Some(usize::from(moves[0].role.0)) == self.roles.chance;
+        self.settings.simultaneous == Simultaneous::RegretMatching
+            && self.roles.opposed
+            && self.tree.node(at).kind == Kind::Joint
+            && by_role(self.tree.edges(at).1).filter(|moves| !is_chance(moves)).count() == 2
     }
 
     /// Whether moves whose value is known are left for those that are not. What the others get of
@@ -667,6 +676,30 @@ impl Search {
         Ok(())
     }
 
+    /// Counts the rewards of a descent in a node on its way, and brings them between its bounds:
+    /// whatever was tried below, the node is worth what they say.
+    fn bring(&mut self, node: u32) {
+        // To bring each reward between the bounds changes their mean, to bring the mean between
+        // them does not. Where one role chooses and there is no chance, bounds are mostly wins and
+        // losses, and opposed roles play as well or better by the former.
+        let is_choice = matches!(self.tree.node(node).kind, Kind::Choice(_));
+        let is_each = is_choice && self.roles.chance.is_none() && self.leaves_known();
+        if !is_each {
+            self.tree.visit(node, &self.rewards);
+        }
+        let known = self.tree.bounds(node).iter().zip(self.tree.means(node));
+        for (reward, (bounds, &mean)) in self.rewards.iter_mut().zip(known) {
+            if is_each || bounds.is_exact() {
+                *reward = bounds.clamp(*reward);
+            } else if bounds.clamp(mean) != mean {
+                *reward = bounds.clamp(mean);
+            }
+        }
+        if is_each {
+            self.tree.visit(node, &self.rewards);
+        }
+    }
+
     /// Brings the rewards of a descent from its leaf up to the root.
     fn back_up(&mut self, hops: &[Hop], descent: Descent) {
         self.land(hops, descent);
@@ -677,35 +710,23 @@ impl Search {
         for at in (descent.first..descent.end).rev() {
             let Hop { node, edge } = hops[at];
             if node != before {
-                // Whatever was tried below, the node is worth what its bounds say.
-                // Rewards that are brought between the bounds one by one have another mean than
-                // those whose mean is. Opposed roles play as well or better by the former; but after
-                // chance most bounds are neither wins nor losses, and it makes values much too high.
-                let is_each = (self.leaves_known() && self.roles.chance.is_none())
-                    || self.tree.node(node).visits == 0;
-                let known = self.tree.bounds(node).iter().zip(self.tree.means(node));
-                for (reward, (bounds, &mean)) in self.rewards.iter_mut().zip(known) {
-                    if is_each || bounds.is_exact() {
-                        *reward = bounds.clamp(*reward);
-                    } else if bounds.clamp(mean) != mean {
-                        *reward = bounds.clamp(mean);
-                    }
-                }
-                self.tree.visit(node, &self.rewards);
+                self.brought.clone_from(&self.rewards);
+                self.bring(node);
                 before = node;
-                if self.is_mixing(node) {
+                if self.matches_regrets(node) {
                     let mut first = at;
                     while first > descent.first && hops[first - 1].node == node {
                         first -= 1;
                     }
-                    self.regrets.learn(&mut self.tree, &hops[first..=at]);
+                    let hops = &hops[first..=at];
+                    self.regrets.learn(&mut self.tree, self.roles.chance, hops);
                 }
             }
             let Edge { child, role, visits, mean, bounds: seen, .. } = *self.tree.edge(edge);
             let role = usize::from(role.0);
             let visits = visits.saturating_add(1);
             let (mean, now) = match child {
-                NONE => (mean + (self.rewards[role] - mean) / visits as f32, seen),
+                NONE => (mean + (self.brought[role] - mean) / visits as f32, seen),
                 child => (self.tree.means(child)[role], self.tree.bounds(child)[role]),
             };
             let made = self.tree.edge_mut(edge);

@@ -257,7 +257,7 @@ impl Trial<'_> {
                     team::search(search, self.machine.as_mut(), &mut [], &state, self.stop, limit)?;
                 speed.descents += search.counters.descents;
                 speed.time += begin.elapsed();
-                if let (Some(action), _) = search.answer(root, role) {
+                if let (Some(action), _) = search.answer(root, role, self.rng) {
                     joint_move[usize::from(role.0)] = action;
                 }
             }
@@ -275,6 +275,7 @@ mod tests {
 
     use super::*;
     use crate::mcts::move_averages::Preference;
+    use crate::mcts::regret_matching::Simultaneous;
     use crate::seed;
     use crate::testing::{machine, shipped};
 
@@ -288,7 +289,7 @@ mod tests {
         memory: 1 << 30,
         evaluated_exploration: 0.03,
         preference: Preference { probability: 0.0, margin: 0.0 },
-        matches_regrets: false,
+        simultaneous: Simultaneous::Ucb,
     };
 
     /// 200 matches of self-play.

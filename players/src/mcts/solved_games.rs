@@ -12,6 +12,7 @@ use rand_pcg::Pcg64;
 
 use super::bounds::{Bounds, share};
 use super::move_averages::Preference;
+use super::regret_matching::Simultaneous;
 use super::search::{Search, Settings};
 use super::team;
 use super::tree::Kind;
@@ -28,7 +29,7 @@ const SETTINGS: Settings = Settings {
     memory: 1 << 26,
     evaluated_exploration: 0.1,
     preference: Preference { probability: 0.5, margin: 0.0 },
-    matches_regrets: false,
+    simultaneous: Simultaneous::Ucb,
 };
 
 /// Positions of each game: 100,000 in all if there is time.
@@ -164,7 +165,7 @@ fn states_of_a_table_are_proven_before_any_search() {
                 if legal.len() < 2 || Some(role) == random {
                     continue;
                 }
-                let (action, found) = search.answer(root, role);
+                let (action, found) = search.answer(root, role, &mut rng);
                 let value = best.best.value[usize::from(role.0)];
                 assert!((found.value.unwrap() - value).abs() < 0.1, "{name}: {value}, {found:?}");
                 assert!(found.proven && found.completed, "{name}: {found:?}");
@@ -193,7 +194,8 @@ fn means_in_a_dice_game_are_near_the_values_of_best_play() {
         let root = team::search(&mut search, &mut *machine, &mut [], &state, &stop, 20_000);
         let mean = 100.0 * f64::from(search.tree.means(root.unwrap())[0]);
         error += (mean - table.value(machine.key(&state)).unwrap()[0]).abs() / N as f64;
-        let is_bounded = |at: &u32| search.tree.bounds(*at)[0] != Bounds::OPEN;
+        let bounds = |at: u32| search.tree.bounds(at)[0];
+        let is_bounded = |&at: &u32| bounds(at) != Bounds::OPEN && !bounds(at).is_exact();
         n_bounded += (0..search.tree.nodes.len() as u32).filter(is_bounded).count();
     }
     assert!(n_bounded > N, "nothing is bounded, so nothing is tested");
@@ -215,7 +217,7 @@ fn where_roles_choose_at_once_a_table_ends_no_search() {
         let root = root.unwrap();
         if matches!(search.tree.node(root).kind, Kind::Joint) && search.counters.descents > 0 {
             n_joint += 1;
-            let (action, found) = search.answer(root, RoleId(0));
+            let (action, found) = search.answer(root, RoleId(0), &mut rng);
             assert!(action.is_some() && found.table_hits > 0, "{found:?}");
         }
         let joint_move = random_move(&mut *machine, &state, &mut rng);

@@ -141,6 +141,7 @@ const NO_PANIC: &str = "no thread panics while it has the tree";
 #[cfg(test)]
 mod tests {
     use super::super::move_averages::Preference;
+    use super::super::regret_matching::Simultaneous;
     use super::super::search::Settings;
     use super::*;
     use crate::seed;
@@ -156,7 +157,7 @@ mod tests {
         memory: 1 << 30,
         evaluated_exploration: 0.1,
         preference: Preference { probability: 0.0, margin: 0.0 },
-        matches_regrets: false,
+        simultaneous: Simultaneous::Ucb,
     };
 
     /// Searches a game's first state in three threads.

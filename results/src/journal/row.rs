@@ -137,7 +137,7 @@ pub(crate) trait Decision {
     fn in_short(&self) -> DecisionRow;
 }
 
-/// A decision of which a move, the number of legal moves and a time may be all there is.
+/// A decision that can be made from its move, the number of legal moves and a time alone.
 pub(crate) trait Plain<'a> {
     /// A decision that has no other members.
     fn plain(executed: &'a str, n_legal: u32, wall_us: u64) -> Self;

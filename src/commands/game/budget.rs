@@ -19,7 +19,7 @@ use super::walk::Walker;
 use super::{machine, reasoning};
 use crate::commands::built_in_player::BuiltInPlayer;
 use crate::commands::number::{nodes, number, whole};
-use crate::commands::one_decision::{Question, decide, first_chooser, legal};
+use crate::commands::one_decision::{self, Question, decide, first_chooser, legal};
 use crate::commands::time_limits::play_clock;
 use crate::commands::typed_moves::follow;
 use crate::exit_code;
@@ -208,7 +208,9 @@ fn of_numbers(arguments: &Arguments) -> Result<Budget, Failure> {
 }
 
 fn of_game(game: &Arc<Game>, arguments: &Arguments) -> Result<Budget, Failure> {
-    let search = search(game, arguments)?;
+    let player = BuiltInPlayer::read(&arguments.player, NO_SEARCH)?;
+    let limits = player.limits(None, arguments.time, arguments.nodes)?;
+    let search = search(game, &player, limits, arguments)?;
     let survey: Survey =
         survey(&mut Walker::new(machine(game)?), &Limits::USUAL).map_err(reasoning)?;
     let measured = survey.branching.map(|spread| spread.mean);
@@ -218,7 +220,7 @@ fn of_game(game: &Arc<Game>, arguments: &Arguments) -> Result<Budget, Failure> {
     let length = arguments.length.or(survey.length.map(|spread| spread.mean));
     let of = |is_given| if is_given { "given" } else { "mean of 50 random playouts" };
     // Of a search whose nodes are given, only a given speed is known to matter.
-    let measured = || arguments.nodes.is_none().then(|| search.nodes as f64 / search.seconds);
+    let measured = || limits.nodes.is_none().then(|| search.nodes as f64 / search.seconds);
     let speed = arguments.nodes_per_second.or_else(measured);
     let origin = Origin {
         branching: of(arguments.branching.is_some()),
@@ -229,9 +231,9 @@ fn of_game(game: &Arc<Game>, arguments: &Arguments) -> Result<Budget, Failure> {
         },
     };
     // A search that is complete left a part of its budget unused.
-    let allowed = arguments
+    let allowed = limits
         .nodes
-        .or(speed.map(|speed| (speed * arguments.time.as_secs_f64()) as u64))
+        .or(speed.map(|speed| (speed * limits.time.as_secs_f64()) as u64))
         .filter(|_| search.completed);
     let nodes = allowed.map_or(search.nodes, |allowed| allowed.max(search.nodes));
     let known = Known { branching, length, nodes, speed };
@@ -242,9 +244,12 @@ fn of_game(game: &Arc<Game>, arguments: &Arguments) -> Result<Budget, Failure> {
 const NO_SEARCH: &str = "expected a built-in player that searches";
 
 /// Lets the player search once.
-fn search(game: &Arc<Game>, arguments: &Arguments) -> Result<Search, Failure> {
-    let player = BuiltInPlayer::read(&arguments.player, NO_SEARCH)?;
-    let limits = player.limits(None, arguments.time, arguments.nodes)?;
+fn search(
+    game: &Arc<Game>,
+    player: &BuiltInPlayer,
+    limits: one_decision::Limits,
+    arguments: &Arguments,
+) -> Result<Search, Failure> {
     let mut machine =
         state_machine_for(Arc::clone(game), Guards::default()).map_err(Failure::preflight)?;
     let start = machine.initial_state().map_err(Failure::preflight)?;

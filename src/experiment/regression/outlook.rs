@@ -34,7 +34,7 @@ pub fn outlook(experiment: &Experiment, question: &Question) -> Vec<String> {
     let games = counted(games.len(), "game", "games");
     vec![
         format!(
-            "Is {} weaker than {} by {}?",
+            "Is the head ({}) weaker than the base ({}) by {}?",
             question.head,
             question.base,
             counted(question.margin, "point", "points")
