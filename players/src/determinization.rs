@@ -25,8 +25,8 @@ use crate::{
 /// The determinizing player.
 pub(crate) const KIND: PlayerKind = PlayerKind {
     name: "determinization",
-    summary: "Guesses deals, solves each by alpha-beta as if nothing was hidden, and takes the best move on \
-              average.",
+    summary: "Guesses deals, solves each by alpha-beta as if nothing was hidden, and takes the best \
+              move on average.",
     options: OPTIONS,
     instant: false,
     plays_hidden_information: true,

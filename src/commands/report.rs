@@ -38,8 +38,8 @@ Examples:
       rewrite matches.csv, moves.csv and the summaries
 
 Everything is computed from the journal of the run; the replays of --html need
-its rulesheets, too. The report of a run that is
-still playing, or was interrupted, covers the matches played so far.";
+its rulesheets, too. The report of a run that is still playing, or was
+interrupted, covers the matches played so far.";
 
 /// Maximum number of matches of a page to step through, if nothing else is said.
 const N_REPLAYS: usize = 20;

@@ -33,8 +33,8 @@ Examples:
 The whole tournament of the spec is played with each budget. A player with its
 own `clocks` or `budget` in the spec keeps them, as a fixed opponent for the
 others. With --nodes, only the longest play clock counts: a built-in player that
-still thinks after ten times this clock, plus the margin, plus 60 s, is given up.
-A sweep is a run like any other: repeat the command to resume it, and use
+still thinks after ten times this clock, plus the margin, plus 60 s, is given
+up. A sweep is a run like any other: repeat the command to resume it, and use
 `gamemaster report` on its folder.
 
 Exit codes:
