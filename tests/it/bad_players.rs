@@ -444,12 +444,8 @@ fn a_program_leaves_nothing_behind() {
 
 #[test]
 fn the_preflight_says_what_is_wrong() {
-    let manager = Manager::new(ManagerSettings {
-        launch_limit: Duration::from_millis(300),
-        ..Default::default()
-    });
     let told = |config: Option<std::sync::Arc<gamemaster::manager::PlayerConfig>>| {
-        manager.preflight(&config.unwrap()).unwrap_err()
+        Manager::new(ManagerSettings::default()).preflight(&config.unwrap()).unwrap_err()
     };
     assert!(matches!(told(built_in("nobody")), PreflightError::UnknownKind(_)));
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -458,9 +454,12 @@ fn the_preflight_says_what_is_wrong() {
         panic!("the program ends");
     };
     assert!(matches!(source, LaunchError::Ended { .. }), "{source}");
-    let PreflightError::Launch { source, .. } =
-        told(command("sh -c 'exec sleep 1000 # {port}'".into()))
-    else {
+    let manager = Manager::new(ManagerSettings {
+        launch_limit: Duration::from_millis(300),
+        ..Default::default()
+    });
+    let sleeper = command("sh -c 'exec sleep 1000 # {port}'".into()).unwrap();
+    let PreflightError::Launch { source, .. } = manager.preflight(&sleeper).unwrap_err() else {
         panic!("the program says nothing");
     };
     assert!(matches!(source, LaunchError::Silent { .. }), "{source}");
