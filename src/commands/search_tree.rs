@@ -9,11 +9,13 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use games::{MoveId, RoleId};
+use players::belief_tree::Seen;
 use players::search_tree::{Found, SearchNode};
 use players::{SearchTree, ValueBound};
 use results::counted::counted;
 use serde::Serialize;
 
+use super::plan_text;
 use crate::explanation::Names;
 pub(super) use beliefs::tree as of_beliefs;
 pub(super) use dot::write as write_dot;
@@ -269,8 +271,21 @@ pub(super) fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
 
 /// `(a1 noop)`.
 fn joint_move_words(joint_move: &[MoveId], names: &mut impl Names) -> String {
-    let words: Vec<_> = joint_move.iter().map(|&id| names.action(id)).collect();
-    format!("({})", words.join(" "))
+    format!("({})", move_words(joint_move, names))
+}
+
+/// `a1 noop`.
+fn move_words(actions: &[MoveId], names: &mut impl Names) -> String {
+    let words: Vec<_> = actions.iter().map(|&action| names.action(action)).collect();
+    words.join(" ")
+}
+
+/// What a role saw in one step: the joint move, or its percepts.
+fn seen_words(seen: &Seen, me: RoleId, names: &mut impl Names) -> String {
+    match seen {
+        Seen::JointMove(joint_move) => joint_move_words(joint_move, names),
+        Seen::Percepts(_) => plan_text::seen_words(seen, me, names),
+    }
 }
 
 /// How many moves below the root each state lies.

@@ -2,11 +2,10 @@
 
 use games::RoleId;
 use players::ValueBound;
-use players::belief_tree::{BeliefEvent, BeliefNode, BeliefTree, Seen};
+use players::belief_tree::{BeliefEvent, BeliefNode, BeliefTree};
 use results::counted::counted;
 
-use super::{Node, Tree, joint_move_words};
-use crate::commands::plan_text;
+use super::{Node, Tree, joint_move_words, seen_words};
 use crate::explanation::Names;
 
 /// The tree in words: the role's moves, and what it may see after each.
@@ -24,8 +23,7 @@ pub(in crate::commands) fn tree(beliefs: &BeliefTree, me: RoleId, names: &mut im
             }
             BeliefEvent::Knows { seen, n_states, best } => {
                 let seen = match seen {
-                    Some(Seen::JointMove(joint_move)) => joint_move_words(joint_move, names),
-                    Some(seen @ Seen::Percepts(_)) => plan_text::seen_words(seen, me, names),
+                    Some(seen) => seen_words(seen, me, names),
                     None => "(root)".to_owned(),
                 };
                 let states = counted(*n_states, "possible state", "possible states");

@@ -5,8 +5,7 @@ use players::ValueBound;
 use players::belief_tree::Seen;
 use players::visit_tree::{Known, VisitEvent, VisitNode, VisitTree};
 
-use super::{Node, Tree, joint_move_words};
-use crate::commands::plan_text;
+use super::{Node, Tree, move_words, seen_words};
 use crate::explanation::Names;
 
 /// The tree in words: visits and mean rewards of the nodes that were visited most.
@@ -19,7 +18,7 @@ pub(in crate::commands) fn tree(visits: &VisitTree, me: RoleId, names: &mut impl
                 let actions: Vec<MoveId> = step.iter().map(|&(_, action)| action).collect();
                 (move_words(&actions, names), None)
             }
-            VisitEvent::Knows(seen) => (seen_words(seen, me, names), None),
+            VisitEvent::Knows(seen) => (words_of_steps(seen, me, names), None),
             &VisitEvent::Moves { action, n_available } => {
                 (move_words(&[action], names), Some(n_available))
             }
@@ -62,19 +61,11 @@ pub(in crate::commands) fn tree(visits: &VisitTree, me: RoleId, names: &mut impl
     }
 }
 
-fn move_words(actions: &[MoveId], names: &mut impl Names) -> String {
-    let words: Vec<_> = actions.iter().map(|&action| names.action(action)).collect();
-    words.join(" ")
-}
-
 /// What the role saw in some steps: `sees nothing; (bet 1)`.
-fn seen_words(seen: &[Seen], me: RoleId, names: &mut impl Names) -> String {
+fn words_of_steps(seen: &[Seen], me: RoleId, names: &mut impl Names) -> String {
     let mut words = String::new();
     for seen in seen {
-        let step = match seen {
-            Seen::JointMove(joint_move) => joint_move_words(joint_move, names),
-            Seen::Percepts(_) => plan_text::seen_words(seen, me, names),
-        };
+        let step = seen_words(seen, me, names);
         match words.is_empty() {
             true => words = step,
             false => {
