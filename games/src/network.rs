@@ -13,7 +13,8 @@ mod evaluator;
 mod graph;
 mod rebuild;
 mod reduction;
-mod solver;
+pub(crate) mod samples;
+pub(crate) mod solver;
 mod state;
 
 use std::sync::Arc;

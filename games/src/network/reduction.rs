@@ -19,13 +19,12 @@
 
 mod candidates;
 mod proof;
-mod samples;
 
 use super::rebuild::rebuild;
+use super::samples::{Sample, Samples};
 use super::{Lit, Network};
 use crate::state_machine::Cancel;
 use candidates::{Classes, Exclusions};
-use samples::{Sample, Samples};
 
 /// Limits of the effort. All of them are counted and not timed, so that a game has the
 /// same network everywhere.

@@ -3,7 +3,8 @@
 
 use super::ReductionEffort;
 use super::candidates::{Classes, Exclusions};
-use super::samples::evaluate;
+
+use crate::network::samples::evaluate;
 use crate::network::solver::{Answer, Solver};
 use crate::network::{Graph, Lit, Network};
 use crate::state_machine::Cancel;

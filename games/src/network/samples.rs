@@ -1,10 +1,10 @@
 //! Positions of random play, 64 at a time.
 
-use crate::network::{Graph, Network};
+use super::{Graph, Lit, Network};
 use crate::split_mix::SplitMix;
 
 /// 64 matches of random play at the same step each.
-pub(super) struct Samples<'n> {
+pub(crate) struct Samples<'n> {
     network: &'n Network,
     /// By input.
     inputs: Vec<u64>,
@@ -15,16 +15,16 @@ pub(super) struct Samples<'n> {
 }
 
 /// What all nodes are in 64 positions.
-pub(super) struct Sample<'s> {
+pub(crate) struct Sample<'s> {
     /// By node, a bit for each position; moves are random legal ones.
-    pub(super) values: &'s [u64],
+    pub(crate) values: &'s [u64],
     /// The positions in which a joint move is made.
-    pub(super) going: u64,
+    pub(crate) going: u64,
 }
 
 impl<'n> Samples<'n> {
     /// The first sample is 64 times the initial position.
-    pub(super) fn new(network: &'n Network) -> Self {
+    pub(crate) fn new(network: &'n Network) -> Self {
         let mut inputs: Vec<u64> =
             network.initial.iter().map(|&holds| if holds { u64::MAX } else { 0 }).collect();
         inputs.resize(network.graph.n_inputs(), 0);
@@ -34,7 +34,7 @@ impl<'n> Samples<'n> {
 
     /// The positions, each with a joint move; makes the moves. A match that is at
     /// its end begins anew.
-    pub(super) fn next(&mut self) -> Sample<'_> {
+    pub(crate) fn next(&mut self) -> Sample<'_> {
         let network = self.network;
         self.inputs[network.n_facts()..].fill(0);
         evaluate(&network.graph, &self.inputs, &mut self.values);
@@ -65,13 +65,13 @@ impl<'n> Samples<'n> {
     }
 }
 
-fn value(values: &[u64], lit: crate::network::Lit) -> u64 {
+fn value(values: &[u64], lit: Lit) -> u64 {
     let value = values[lit.node() as usize];
     if lit.is_negated() { !value } else { value }
 }
 
 /// The value of each node in 64 positions.
-pub(super) fn evaluate(graph: &Graph, inputs: &[u64], values: &mut Vec<u64>) {
+pub(crate) fn evaluate(graph: &Graph, inputs: &[u64], values: &mut Vec<u64>) {
     values.clear();
     values.push(0);
     values.extend_from_slice(inputs);
