@@ -57,6 +57,7 @@ pub mod network;
 mod network_machine;
 mod percepts;
 pub mod playouts;
+pub mod progress;
 pub mod prover;
 pub mod reader;
 pub mod reasoner;

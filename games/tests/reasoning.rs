@@ -19,6 +19,7 @@ mod reasoning {
     mod perft;
     mod playouts;
     mod playthroughs;
+    mod progress;
     mod random;
     mod reduction;
     mod semantics;

@@ -7,7 +7,7 @@ use batsat::{Callbacks, SolverInterface, SolverOpts, Var, lbool};
 use super::{Graph, Lit};
 
 /// What a solver says.
-pub(super) enum Answer {
+pub(crate) enum Answer {
     /// It cannot be.
     Never,
     /// It is so for these inputs; those that do not matter are false.
@@ -31,7 +31,7 @@ impl Callbacks for Decisions {
 
 /// Clauses over the nodes of a graph (Tseitin 1968), entered as they are asked
 /// for.
-pub(super) struct Solver {
+pub(crate) struct Solver {
     solver: batsat::Solver<Decisions>,
     /// By node of the graph.
     vars: Vec<Option<Var>>,
@@ -39,13 +39,13 @@ pub(super) struct Solver {
 
 impl Solver {
     /// A solver that gives up a question after this many decisions.
-    pub(super) fn new(most: u64) -> Self {
+    pub(crate) fn new(most: u64) -> Self {
         let decisions = Decisions { made: Cell::new(0), most };
         Self { solver: batsat::Solver::new(SolverOpts::default(), decisions), vars: Vec::new() }
     }
 
     /// Some of these hold always.
-    pub(super) fn add(&mut self, graph: &Graph, some: &[Lit]) {
+    pub(crate) fn add(&mut self, graph: &Graph, some: &[Lit]) {
         if some.contains(&Lit::TRUE) {
             return;
         }
@@ -55,7 +55,7 @@ impl Solver {
     }
 
     /// Whether all of these may hold at once, and the decisions it took to say.
-    pub(super) fn ask(&mut self, graph: &Graph, all: &[Lit]) -> (Answer, u64) {
+    pub(crate) fn ask(&mut self, graph: &Graph, all: &[Lit]) -> (Answer, u64) {
         if all.contains(&Lit::FALSE) || all.iter().any(|lit| all.contains(&!*lit)) {
             return (Answer::Never, 0);
         }
@@ -70,6 +70,27 @@ impl Solver {
             _ => Answer::Unknown,
         };
         (answer, self.solver.cb().made.get())
+    }
+
+    /// Those of the literals that could not hold at once which suffice for that. To be called
+    /// after the answer [`Answer::Never`] about the same ones.
+    pub(crate) fn core(&self, all: &[Lit]) -> Vec<Lit> {
+        if let Some(at) = all.iter().position(|&lit| lit == Lit::FALSE) {
+            return vec![all[at]];
+        }
+        if let Some(&lit) = all.iter().find(|lit| all.contains(&!**lit)) {
+            return vec![lit, !lit];
+        }
+        let is_needed = |lit: &&Lit| {
+            let var = self.vars.get(lit.node() as usize).copied().flatten();
+            var.is_some_and(|var| self.solver.unsat_core_contains_var(var))
+        };
+        all.iter().filter(is_needed).copied().collect()
+    }
+
+    /// Values of variables that followed from others so far: what most time goes into.
+    pub(crate) fn propagations(&self) -> u64 {
+        self.solver.num_propagations()
     }
 
     fn input(&self, at: usize) -> bool {
