@@ -12,21 +12,27 @@
 //! that may follow each other in both directions form a class; a variable that has left a
 //! class never comes back to it, so it leaves classes at most as often as the longest line of
 //! them is long. The sum over the variables bounds the steps of a match: it is a ranking
-//! function (Floyd, "Assigning meanings to programs", 1967).
+//! function (Floyd, "Assigning meanings to programs", 1967). Where pieces move and squares are
+//! left and entered again, a sum of weights may fall in every step instead.
 //!
 //! Candidates come from random play. Each claim about the rules is then proven for all
 //! states in which the variables are what they are, and all legal joint moves, which include
 //! everything that play can reach.
 
+mod falling_sum;
 mod induction;
+mod linear_program;
 mod observed;
 mod order;
 mod steps;
 mod variables;
 
+use std::collections::BTreeSet;
+
 use crate::network::Lit;
 use crate::network::solver::Answer;
 use crate::{Cancel, Expression, Network};
+use falling_sum::falling_sum;
 use induction::Invariants;
 use observed::{ObservedStep, observe};
 use order::Order;
@@ -59,12 +65,25 @@ impl Default for ProgressEffort {
 pub struct Progress {
     /// Steps after which play has ended, at the latest.
     pub steps: u32,
-    /// Among so many steps in a row, one brings a change that is never undone.
-    pub window: u32,
-    /// Such changes in a match, at most.
-    pub changes: u32,
-    /// The relations of the facts that change, in order.
+    /// Why.
+    pub reason: ProgressReason,
+    /// The relations of the facts that it is about, in order.
     pub relations: Vec<String>,
+}
+
+/// Why play ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProgressReason {
+    /// Changes that are never undone.
+    Changes {
+        /// Among so many steps in a row, one brings such a change.
+        window: u32,
+        /// Such changes in a match, at most.
+        most: u32,
+    },
+    /// Each fact has a weight, and each step lowers the sum of the weights of the facts that hold
+    /// by 1 at least. It is never below 0.
+    FallingSum,
 }
 
 /// The proof that play ends, if one is found. Sufficient, not necessary: play may have to end
@@ -94,15 +113,24 @@ pub fn find(network: &Network, effort: &ProgressEffort, cancel: &Cancel) -> Opti
     // What single facts say about others takes longer, and is rarely needed.
     for with_clauses in [false, true] {
         let known = induction::invariants(network, &observed, with_clauses, &mut budget)?;
-        if let Some(found) = found(network, &observed, &known, &mut budget)? {
-            return Some(found);
+        let found = budget.half(|budget| changes(network, &observed, &known, budget));
+        if found.is_some() {
+            return found;
+        }
+        let sum = budget.half(|budget| falling_sum(network, &known, &observed, budget));
+        if let Some(sum) = sum {
+            return Some(Progress {
+                steps: sum.at_first,
+                reason: ProgressReason::FallingSum,
+                relations: relations(network, &sum.variables),
+            });
         }
     }
     None
 }
 
-/// The proof from what is known of all states. The inner one is `None` if there is none.
-fn found(
+/// The proof by changes that are never undone. The inner one is `None` if there is none.
+fn changes(
     network: &Network,
     observed: &[ObservedStep],
     known: &Invariants,
@@ -115,20 +143,28 @@ fn found(
         let mut steps = Steps::new(network, window as usize, known, budget);
         let Some(needed) = needed(&ordered, &mut steps, window, budget)? else { continue };
         let needed: Vec<&Ordered> = needed.into_iter().map(|at| &ordered[at]).collect();
-        let changes = needed.iter().map(|it| it.height_at(&network.initial)).sum::<u32>();
-        let ends = window == 1 || has_ended_at_the_top(&needed, &mut one_step, budget)?;
+        let most = needed.iter().map(|it| it.height_at(&network.initial)).sum::<u32>();
+        let ends =
+            window == 1 || has_ended_at_the_top(&needed, &mut one_step, budget).unwrap_or(false);
         let rest = if ends { 0 } else { window - 1 };
-        let mut relations: Vec<String> = Vec::new();
-        for fact in needed.iter().flat_map(|it| &it.variable.facts) {
-            let name = relation(&network.facts[*fact as usize]);
-            if !relations.iter().any(|known| known == name) {
-                relations.push(name.to_owned());
-            }
-        }
-        relations.sort();
-        return Some(Some(Progress { steps: changes * window + rest, window, changes, relations }));
+        return Some(Some(Progress {
+            steps: most * window + rest,
+            reason: ProgressReason::Changes { window, most },
+            relations: relations(network, needed.iter().map(|it| &it.variable)),
+        }));
     }
     Some(None)
+}
+
+/// The relations of the variables' facts, in order.
+fn relations<'a>(
+    network: &Network,
+    variables: impl IntoIterator<Item = &'a Variable>,
+) -> Vec<String> {
+    let facts = variables.into_iter().flat_map(|it| &it.facts);
+    let names: BTreeSet<&str> =
+        facts.map(|&fact| relation(&network.facts[fact as usize])).collect();
+    names.into_iter().map(str::to_owned).collect()
 }
 
 /// The name of a fact's relation.
@@ -273,6 +309,7 @@ fn needed(
     if !shrink(&mut all, &|_| true)? {
         return Some(None);
     }
+    // From here on all of them would do: what is not found out only makes the bound larger.
     // Whole families first: the one with the most changes is needed least.
     let height = |at: usize| ordered[at].order.heights().into_iter().max().unwrap_or(0);
     let mut families: Vec<(u32, usize)> = Vec::new();
@@ -286,7 +323,7 @@ fn needed(
     for (_, family) in families {
         let is_kept = |at: usize| ordered[at].variable.family != family;
         let before = left.clone();
-        if shrink(&mut left, &is_kept)? {
+        if shrink(&mut left, &is_kept) == Some(true) {
             // The core may lack single variables of other families that it would be better
             // to keep, so only the family goes.
             left = before.into_iter().filter(|&at| is_kept(at)).collect();
@@ -294,7 +331,7 @@ fn needed(
     }
     for at in left.clone() {
         if left.contains(&at) {
-            shrink(&mut left, &|other| other != at)?;
+            shrink(&mut left, &|other| other != at);
         }
     }
     Some(Some(left))

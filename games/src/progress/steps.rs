@@ -16,6 +16,19 @@ pub(super) struct Budget<'c> {
     pub(super) cancel: &'c Cancel,
 }
 
+impl Budget<'_> {
+    /// What an attempt finds that may spend half of what is left.
+    pub(super) fn half<T>(
+        &mut self,
+        attempt: impl FnOnce(&mut Budget<'_>) -> Option<Option<T>>,
+    ) -> Option<T> {
+        let mut half = Budget { work: self.work / 2, ..*self };
+        let found = attempt(&mut half);
+        self.work -= self.work / 2 - half.work;
+        found.flatten()
+    }
+}
+
 /// Steps in a row with a legal joint move each, from a state that is not terminal and in which
 /// the variables are as they are said to be.
 pub(super) struct Steps<'n> {
@@ -59,6 +72,11 @@ impl<'n> Steps<'n> {
     /// By value of a variable, whether it has it at a time.
     pub(super) fn values(&mut self, variable: &Variable, time: usize) -> Vec<Lit> {
         variable.values(&mut self.graph, &self.facts[time])
+    }
+
+    /// From now on, only steps with some of these count.
+    pub(super) fn add(&mut self, some: &[Lit]) {
+        self.solver.add(&self.graph, some);
     }
 
     /// Whether all of these may hold at once. `None` if there is nothing left to be spent.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use games::progress::{self, Progress, ProgressEffort};
+use games::progress::{self, Progress, ProgressEffort, ProgressReason};
 use games::{
     Cancel, Case, GroundingLimits, Guards, Leniency, MoveId, Network, NetworkMachine, Prover,
     State, StateKey, StateMachine, ground, library, split_mix, validate,
@@ -161,6 +161,16 @@ fn boards_that_fill_up_end_the_match() {
     assert_eq!(steps("ludo"), Some(160));
     // Who holds a chip may differ from step to step, but not how far the clock is.
     assert_eq!(steps("goofspiel"), Some(10));
+}
+
+#[test]
+fn pieces_that_only_go_forwards_end_the_match() {
+    let found = |name: &str| found(&network(name, library::find(name).unwrap().text));
+    let found = |name: &str| found(name).map(|found| (found.steps, found.reason));
+    // Each of ten pieces may go four or three steps, but the first one that arrives wins.
+    assert_eq!(found("breakthrough_5x5"), Some((60, ProgressReason::FallingSum)));
+    // Each jump takes a peg; 32 there are.
+    assert_eq!(found("peg_solitaire"), Some((32, ProgressReason::FallingSum)));
 }
 
 /// A token that goes to and fro; `rules` may make its moves count.
