@@ -51,7 +51,8 @@ fn players_that_suit_a_game_can_play_it() {
     }
 }
 
-/// Why play ends: by a count of steps, since no state can come twice, or not at all.
+/// Why play ends: by a count of steps, since no state can come twice, by changes that are never
+/// undone, by a sum that falls, or not at all.
 #[test]
 fn whether_play_must_end_is_known_with_the_reason() {
     let workspace = Workspace::new();
@@ -65,6 +66,11 @@ fn whether_play_must_end_is_known_with_the_reason() {
     assert_eq!((&board["known_by"], &board["steps"]), (&"all_states".into(), &9.into()));
     assert_eq!(board["states"], 5478);
     assert_eq!(end("nim")["known_by"], "all_states");
+    let filled = end("connect_four");
+    assert_eq!((&filled["known_by"], &filled["steps"]), (&"progress".into(), &42.into()));
+    assert_eq!((&filled["window"], &filled["changes"]), (&1.into(), &42.into()));
+    let pegs = end("peg_solitaire");
+    assert_eq!((&pegs["known_by"], &pegs["steps"]), (&"falling_sum".into(), &32.into()));
     workspace.write(
         "circle.kif",
         "(role you) (init (at a)) (legal you left) (legal you right) (goal you 50)

@@ -40,10 +40,10 @@ Knuth's estimate from these playouts: it is unbiased, but may be far off after
 few playouts. docs/reasoner.md explains the lines `reasoner` and `grounding`,
 docs/environments.md the lines `environment` and `suited`.
 
-`end` says whether play must end: either the rules have a step counter that does
-not depend on the moves, or all states were computed (up to 200,000, or 20,000
-in games that `solve` refuses) and none can repeat. If a state can repeat, `end`
-says so, too.";
+`end` says whether play must end: the rules have a step counter that does not
+depend on the moves; or all states were computed (up to 200,000, or 20,000 in
+games that `solve` refuses) and none can repeat; or it is proven that the steps
+make changes that are never undone. If a state can repeat, `end` says so, too.";
 
 /// Arguments of `gamemaster game info`.
 #[derive(Args, Debug)]
@@ -162,7 +162,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     if arguments.dot {
         return grounding::draw(&game);
     }
-    let (machine, grounding) = grounding::reasoner(&game)?;
+    let (machine, grounding, network) = grounding::reasoner(&game)?;
     let reasoner = machine.reasoner();
     let mut walker = Walker::new(machine);
     let initial = walker.machine.initial_state().map_err(reasoning)?;
@@ -176,7 +176,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     };
     let survey = survey(&mut walker, &limits).map_err(reasoning)?;
     let kind = ObservedKind::of(&game, &survey);
-    let end = End::of(&game)?;
+    let end = End::of(&game, network.as_deref())?;
     let report = Report {
         environment: Environment::of(&kind, &survey, end.n_states()),
         end,

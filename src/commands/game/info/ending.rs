@@ -4,8 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
+use games::progress::{self, Progress, ProgressEffort, ProgressReason};
 use games::solve::{Alone, Phase, SolveError, Solver};
-use games::{Cancel, Game, MoveId, ReasoningError, State, StateKey, StateMachine, step_counter};
+use games::{
+    Cancel, Game, MoveId, Network, ReasoningError, State, StateKey, StateMachine, step_counter,
+};
 use results::counted::counted;
 use serde::Serialize;
 
@@ -40,12 +43,32 @@ pub(super) enum End {
         /// Steps after which it can have come back.
         steps: u32,
     },
-    /// Neither.
+    /// Not all states were computed, but play makes changes that are never undone, and only so
+    /// many of them are possible.
+    Progress {
+        /// Steps after which play has ended.
+        steps: u32,
+        /// Among so many steps in a row, one makes such a change.
+        window: u32,
+        /// Such changes in a match, at most.
+        changes: u32,
+        /// The relations of the facts that change.
+        relations: Vec<String>,
+    },
+    /// Not all states were computed, but every step lowers a sum of weights of facts.
+    FallingSum {
+        /// Steps after which play has ended: the sum in the initial state.
+        steps: u32,
+        /// The relations of the facts.
+        relations: Vec<String>,
+    },
+    /// None of these.
     Unknown,
 }
 
 impl End {
-    pub(super) fn of(game: &Arc<Game>) -> Result<Self, Failure> {
+    /// `network` is that of the game, if it has one.
+    pub(super) fn of(game: &Arc<Game>, network: Option<&Network>) -> Result<Self, Failure> {
         if let Some(counter) = step_counter::find(game).map_err(reasoning)? {
             let facts = counter.facts.iter().map(ToString::to_string).collect();
             return Ok(Self::StepCounter { steps: counter.steps, facts });
@@ -54,14 +77,21 @@ impl End {
             return Ok(end);
         }
         // A game that cannot be solved may end nevertheless.
-        Ok(all_states(game).unwrap_or(Self::Unknown))
+        if let Ok(Some(end)) = all_states(game) {
+            return Ok(end);
+        }
+        Ok(network.and_then(progressing).unwrap_or(Self::Unknown))
     }
 
     /// The number of states, if all were computed.
     pub(super) fn n_states(&self) -> Option<u64> {
         match self {
             Self::AllStates { states, .. } => Some(*states),
-            Self::StepCounter { .. } | Self::Repeats { .. } | Self::Unknown => None,
+            Self::StepCounter { .. }
+            | Self::Repeats { .. }
+            | Self::Progress { .. }
+            | Self::FallingSum { .. }
+            | Self::Unknown => None,
         }
     }
 }
@@ -163,19 +193,31 @@ fn successors(
     Ok(Some(found))
 }
 
-fn all_states(game: &Arc<Game>) -> Result<End, SolveError> {
+/// `None` if there are too many states, or if it is not clear from them.
+fn all_states(game: &Arc<Game>) -> Result<Option<End>, SolveError> {
     let mut solver = Solver::new(game, MEMORY_BYTES, 1, &Cancel::new())?;
     while solver.progress().phase == Phase::Reaching {
         if solver.progress().n_states > MAX_STATES || solver.method() != "lanes" {
-            return Ok(End::Unknown);
+            return Ok(None);
         }
         solver.step(&Alone)?;
     }
     if !solver.steps_follow_from_facts() {
-        return Ok(End::Unknown);
+        return Ok(None);
     }
     let steps = solver.levels().len() as u32 - 1;
-    Ok(End::AllStates { steps, states: solver.progress().n_states })
+    Ok(Some(End::AllStates { steps, states: solver.progress().n_states }))
+}
+
+fn progressing(network: &Network) -> Option<End> {
+    let found = progress::find(network, &ProgressEffort::default(), &Cancel::new())?;
+    let Progress { steps, reason, relations } = found;
+    Some(match reason {
+        ProgressReason::Changes { window, most: changes } => {
+            End::Progress { steps, window, changes, relations }
+        }
+        ProgressReason::FallingSum => End::FallingSum { steps, relations },
+    })
 }
 
 impl fmt::Display for End {
@@ -210,6 +252,24 @@ impl fmt::Display for End {
                 f,
                 "may never come: play can come back to a state, for example after {}",
                 counted(steps, "step", "steps")
+            ),
+            Self::Progress { steps, window, relations, .. } => {
+                let makes = match window {
+                    1 => "every step makes".to_owned(),
+                    _ => format!("any {window} steps in a row make"),
+                };
+                write!(
+                    f,
+                    "after at most {}: {makes} a change of {} that is never undone",
+                    counted(steps, "step", "steps"),
+                    relations.join(" or ")
+                )
+            }
+            Self::FallingSum { steps, relations } => write!(
+                f,
+                "after at most {}: every step lowers a weighted sum of the facts of {}",
+                counted(steps, "step", "steps"),
+                relations.join(" and ")
             ),
             Self::Unknown => f.write_str(
                 "not known: the rules count no steps, and states may repeat (not all were checked)",

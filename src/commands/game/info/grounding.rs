@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use games::grounding::{GroundingStatistics, Pass, ground_watched};
 use games::network::Dot;
-use games::{Cancel, Game, GroundingLimits, Guards, NetworkMachine, Prover, StateMachine};
+use games::{Cancel, Game, GroundingLimits, Guards, Network, NetworkMachine, Prover, StateMachine};
 use results::counted::counted;
 use serde::Serialize;
 
@@ -104,8 +104,11 @@ fn shown(seconds: f64) -> String {
     if seconds >= 1.0 { format!("{seconds:.2} s") } else { format!("{:.2} ms", seconds * 1e3) }
 }
 
-/// The reasoner for a game, as it is chosen for matches, and how it came about.
-pub(super) fn reasoner(game: &Arc<Game>) -> Result<(Box<dyn StateMachine>, Grounding), Failure> {
+/// The reasoner for a game, as it is chosen for matches, how it came about, and its network, if
+/// it has one.
+pub(super) fn reasoner(
+    game: &Arc<Game>,
+) -> Result<(Box<dyn StateMachine>, Grounding, Option<Arc<Network>>), Failure> {
     let prover = Prover::new(Arc::clone(game), Guards::default()).map_err(reasoning)?;
     let mut passes = Vec::new();
     let mut last = Instant::now();
@@ -118,12 +121,14 @@ pub(super) fn reasoner(game: &Arc<Game>) -> Result<(Box<dyn StateMachine>, Groun
     let ground = ground_watched(game, &GroundingLimits::default(), &Cancel::new(), &mut watch);
     Ok(match ground {
         Ok((network, statistics)) => {
-            let machine = NetworkMachine::new(Arc::new(network), prover);
-            (Box::new(machine), Grounding::Done(Box::new(done(&statistics, passes))))
+            let network = Arc::new(network);
+            let machine = NetworkMachine::new(Arc::clone(&network), prover);
+            let done = Box::new(done(&statistics, passes));
+            (Box::new(machine), Grounding::Done(done), Some(network))
         }
         Err(error) => {
             let machine = Box::new(prover);
-            (machine, Grounding::Refused { not_ground: error.to_string() })
+            (machine, Grounding::Refused { not_ground: error.to_string() }, None)
         }
     })
 }
