@@ -22,13 +22,13 @@ use crate::network::solver::Answer;
 const MAX_CHANGES: usize = 1500;
 
 /// Maximum number of families that are tried in pairs.
-const MAX_FAMILIES: usize = 20;
+const MAX_FAMILIES: usize = 12;
 
 /// Maximum number of weights times changes.
 const MAX_SIZE: usize = 250_000;
 
 /// Maximum number of choices of variables for which weights are computed.
-const MAX_CHOICES: usize = 4;
+const MAX_CHOICES: usize = 8;
 
 /// Weights are multiples of one over these numbers.
 const DENOMINATORS: [i64; 5] = [1, 2, 3, 4, 6];

@@ -4,7 +4,7 @@
 const EPSILON: f64 = 1e-7;
 
 /// Maximum number of entries of the table that all exchanges together compute.
-const MAX_WORK: usize = 100_000_000;
+const MAX_WORK: usize = 300_000_000;
 
 /// Numbers `p >= 0` with the least sum of `costs[i] * p[i]` such that for each condition, the sum
 /// of `factor * p[i]` over its pairs `(i, factor)` is at least 1, up to rounding errors. `None` if
