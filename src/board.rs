@@ -4,8 +4,12 @@
 //! facts and the rulesheet: `(cell 1 2 x)`, or `(pawn a 4)` where the rulesheet
 //! orders the letters and the numbers. Other relations over the same coordinates
 //! are drawn on the same board. `clues` finds how it lies on the page.
+//!
+//! `towers`, `track` and `owners` recognise what is no single grid of squares: things piled
+//! up, men counted on the points of a track, and a grid for each role.
 
 mod axis;
+mod boards;
 mod clues;
 mod directions;
 mod finder;
@@ -15,12 +19,16 @@ mod looks;
 mod marks;
 mod naming;
 mod orientation;
+mod owners;
+mod relations;
 mod statics;
+mod text;
 mod towers;
+mod track;
 mod trial;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 
 use games::{Expression, Game};
 
@@ -28,12 +36,17 @@ use axis::Orders;
 use clues::Clues;
 use grid::{Grid, Located};
 use orientation::Orientation;
+use owners::Owned;
+use track::Track;
 
+pub use boards::Boards;
 pub use looks::{Look, Side};
 
 /// A grid and what stands on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Board {
+    /// Whose it is, where each role has one.
+    title: Option<String>,
     /// Its axes go to the right and upwards.
     grid: Grid,
     form: Form,
@@ -54,32 +67,60 @@ enum Form {
     /// Places on which things are piled up. The grid's rows are the things, the
     /// largest lowest; these are the names of the heights.
     Towers(Vec<String>),
+    /// Points on which men are piled up. The grid's rows are their numbers; these are the
+    /// names of the heights.
+    Piles(Vec<String>),
+    /// Places at which roles have so many men. The rows are the roles.
+    Counts,
 }
 
-/// Finds the board of a game in the positions of a match, the first of which is the
-/// initial one; `None` if they show none. The size of the board is that of the
+/// Finds the boards of a game in the positions of a match, the first of which is the
+/// initial one; `None` if they show none. The size of a board is that of the
 /// facts that the rulesheet's `base` lists, and of those in the positions: the
 /// more there are, the more of it is known.
 #[must_use]
-pub fn find(game: &Game, positions: &[Vec<Expression>]) -> Option<Board> {
+pub fn find(game: &Game, positions: &[Vec<Expression>]) -> Option<Boards> {
     let orders = Orders::of(game);
     let domain = finder::domain(game);
-    let grid = finder::grid(&orders, &domain, positions)?;
-    if let Some(grid) = towers::towers(&grid, &orders, positions) {
-        return Some(Board::of_towers(grid));
+    let relations = relations::relations(&domain, positions);
+    let grid = finder::grid(&orders, &relations);
+    let common = grid.as_ref().map(|grid| &grid.layers[0]);
+    let is_common = |(name, n_arguments): relations::Relation<'_>| {
+        common.is_none_or(|layer| layer.name == name && layer.n_arguments == n_arguments)
+    };
+    let is_player = |role: &games::RoleId| Some(*role) != game.random();
+    let roles: Vec<String> =
+        game.role_ids().filter(is_player).map(|role| game.role_name(role).to_owned()).collect();
+    let more = OnceCell::new();
+    let more = || -> &[Vec<Expression>] { more.get_or_init(|| trial::positions(game)) };
+    for (&relation, rows) in relations.iter().filter(|(relation, _)| is_common(**relation)) {
+        if track::is_likely(relation, rows, &roles, &orders) {
+            let all: Vec<Vec<Expression>> = positions.iter().chain(more()).cloned().collect();
+            let relations = relations::relations(&domain, &all);
+            if let Some(track) = track::track(relation, &relations, &roles, &orders) {
+                return Some(Board::of_track(track, &roles));
+            }
+        }
     }
-    let name = |&role| game.symbols().name(role).to_owned();
-    let roles: Vec<String> = game.roles().iter().map(name).collect();
-    let mut board = Board::on(grid, &domain, positions, &roles);
+    let owned = Owned::find(game, &roles, &orders, &relations, &is_common, &more);
+    let grid = owned.as_ref().map(|owned| owned.grid.clone()).or(grid)?;
+    if let Some(grid) = towers::towers(&grid, &orders, positions) {
+        return Some(Boards::from(Board::of_towers(grid)));
+    }
+    let names: Vec<String> = game.role_ids().map(|role| game.role_name(role).to_owned()).collect();
+    let mut board = Board::on(grid, &domain, positions, &names);
     let rows = statics::rows(game);
     let orientation = Clues { game, board: &board, positions, rows: &rows }.orientation();
     if let Some(slant) = hexagons::slant(&board.grid, &rows) {
         let [right, up] = orientation.on_page([1, slant]);
         board.form = Form::Hexagons(right * up);
     }
-    let board = board.turned(orientation);
-    let places = places(&board.grid, &domain, positions);
-    Some(Board { places, ..board })
+    let mut board = board.turned(orientation);
+    board.places = places(&board.grid, &domain, positions);
+    Some(match owned {
+        Some(owned) => board.split(&owned, &domain, positions, &roles),
+        None => Boards::from(board),
+    })
 }
 
 /// The cells of facts that `base` lists or that were met; `None` if `base` lists none.
@@ -105,16 +146,60 @@ impl Board {
         positions: &[Vec<Expression>],
         roles: &[String],
     ) -> Self {
-        let mut pieces: BTreeMap<String, usize> = BTreeMap::new();
-        let played = positions.iter().enumerate();
-        let played = played.flat_map(|(at, facts)| facts.iter().map(move |fact| (at == 0, fact)));
-        for (is_first, fact) in domain.iter().map(|fact| (false, fact)).chain(played) {
-            if let Some(located) = grid.locate(fact) {
-                *pieces.entry(located.piece).or_default() += usize::from(is_first);
-            }
-        }
+        let pieces = pieces(&[&grid], domain, positions);
         let (marks, looks) = (marks::marks(&pieces), looks::looks(&pieces, roles));
-        Self { grid, form: Form::Squares, places: None, marks, looks }
+        Self { title: None, grid, form: Form::Squares, places: None, marks, looks }
+    }
+
+    /// A board for each owner.
+    fn split(
+        self,
+        owned: &Owned,
+        domain: &[Expression],
+        positions: &[Vec<Expression>],
+        roles: &[String],
+    ) -> Boards {
+        let grids = owned.boards(&self.grid, roles);
+        let pieces = pieces(&grids.iter().collect::<Vec<_>>(), domain, positions);
+        let marks = marks::marks_of_boards(&pieces, &owned.crossed());
+        let board = |(grid, role): (Grid, &String)| {
+            let mut looks = looks::looks(&pieces, roles);
+            for layer in &grid.layers {
+                if let Some((_, owner)) = &layer.owner
+                    && let Some(role) = roles.iter().position(|role| role == owner)
+                    && let Some(look) = looks.get_mut(&layer.name)
+                {
+                    look.side = Some(looks::side_of_role(owner, role));
+                }
+            }
+            Self { title: Some(role.clone()), grid, marks: marks.clone(), looks, ..self.clone() }
+        };
+        Boards::from_iter(grids.into_iter().zip(roles).map(board))
+    }
+
+    /// The men on the points of a track, and a board of those beside it.
+    fn of_track(Track { grid, n_high, beside }: Track, roles: &[String]) -> Boards {
+        let heights = (1..=n_high).map(|height| height.to_string()).collect();
+        let men: BTreeMap<String, usize> = roles.iter().map(|role| (role.clone(), 1)).collect();
+        let looks = roles.iter().enumerate().map(|(at, role)| {
+            let side = Some(looks::side_of_role(role, at));
+            (role.clone(), Look { side, ..Look::default() })
+        });
+        let looks: BTreeMap<String, Look> = looks.collect();
+        let points = Self {
+            title: None,
+            grid,
+            form: Form::Piles(heights),
+            places: None,
+            marks: marks::marks(&men),
+            looks,
+        };
+        let beside = beside.map(|grid| {
+            let looks = points.looks.clone();
+            let (form, marks) = (Form::Counts, BTreeMap::new());
+            Self { title: None, grid, form, places: None, marks, looks }
+        });
+        Boards::from_iter([points].into_iter().chain(beside))
     }
 
     /// Towers of the grid's rows upon its columns.
@@ -129,11 +214,18 @@ impl Board {
             (thing.clone(), Look { size, ..Look::default() })
         });
         let looks = looks.collect();
-        Self { grid, form: Form::Towers(heights), places: None, marks, looks }
+        let (title, form) = (None, Form::Towers(heights));
+        Self { title, grid, form, places: None, marks, looks }
     }
 
     fn turned(self, orientation: Orientation) -> Self {
         Self { grid: self.grid.turned(orientation), ..self }
+    }
+
+    /// Whose board it is, where each role has one.
+    #[must_use]
+    pub fn title(&self) -> Option<&str> {
+        self.title.as_deref()
     }
 
     /// Names of the columns, from left to right.
@@ -146,8 +238,8 @@ impl Board {
     #[must_use]
     pub fn rows(&self) -> &[String] {
         match &self.form {
-            Form::Towers(heights) => heights,
-            Form::Squares | Form::Hexagons(_) => &self.grid.axes[1].values,
+            Form::Towers(heights) | Form::Piles(heights) => heights,
+            Form::Squares | Form::Hexagons(_) | Form::Counts => &self.grid.axes[1].values,
         }
     }
 
@@ -157,7 +249,7 @@ impl Board {
     pub fn shift(&self) -> i32 {
         match self.form {
             Form::Hexagons(shift) => shift,
-            Form::Squares | Form::Towers(_) => 0,
+            Form::Squares | Form::Towers(_) | Form::Piles(_) | Form::Counts => 0,
         }
     }
 
@@ -177,12 +269,20 @@ impl Board {
     /// What a piece is drawn as: a few letters, or `.` if it stands for none.
     #[must_use]
     pub fn mark<'a>(&'a self, piece: &'a str) -> &'a str {
+        if self.form == Form::Counts {
+            // The row says whose they are.
+            return piece.rsplit(' ').next().unwrap_or(piece);
+        }
         self.marks.get(piece).map_or(piece, String::as_str)
     }
 
     /// The owner and the kind of a piece.
     #[must_use]
     pub fn look(&self, piece: &str) -> Look {
+        let piece = match self.form {
+            Form::Counts => piece.split(' ').next().unwrap_or(piece),
+            _ => piece,
+        };
         self.looks.get(piece).copied().unwrap_or_default()
     }
 
@@ -200,83 +300,63 @@ impl Board {
         let mut cells = vec![vec![Vec::new(); self.columns().len()]; self.rows().len()];
         let mut located: Vec<Located> =
             facts.iter().filter_map(|fact| self.grid.locate(fact)).collect();
-        if let Form::Towers(_) = self.form {
-            located.sort_by_key(|located| located.at[1]);
-            for Located { at: [column, thing], .. } in located {
-                let free = cells.iter_mut().find(|row| row[column].is_empty());
-                if let Some(row) = free {
-                    row[column].push(self.grid.axes[1].values[thing].clone());
+        let name = |row: usize| self.grid.axes[1].values[row].clone();
+        match self.form {
+            Form::Towers(_) => {
+                located.sort_by_key(|located| located.at[1]);
+                for Located { at: [column, thing], .. } in located {
+                    pile(&mut cells, column, name(thing));
                 }
             }
-            return cells;
-        }
-        for Located { at: [column, row], piece, .. } in located {
-            if !self.is_nothing(&piece) {
-                cells[row][column].push(piece);
+            Form::Piles(_) => {
+                for Located { at: [column, number], piece, .. } in located {
+                    for _ in 0..name(number).parse().unwrap_or(0) {
+                        pile(&mut cells, column, piece.clone());
+                    }
+                }
+            }
+            Form::Counts => {
+                for Located { at: [column, row], piece, .. } in located {
+                    if piece != "0" {
+                        cells[row][column].push(format!("{} {piece}", name(row)));
+                    }
+                }
+            }
+            Form::Squares | Form::Hexagons(_) => {
+                for Located { at: [column, row], piece, .. } in located {
+                    if !self.is_nothing(&piece) {
+                        cells[row][column].push(piece);
+                    }
+                }
             }
         }
         cells
     }
+}
 
-    /// The board of a position in text, with the names of rows and columns.
-    #[must_use]
-    pub fn draw(&self, facts: &[Expression]) -> String {
-        let cell_text = |column: usize, row: usize, pieces: &[String]| {
-            let marks: Vec<&str> = pieces.iter().map(|piece| self.mark(piece)).collect();
-            match marks.is_empty() {
-                true if self.is_place(column, row) => marks::NOTHING.to_owned(),
-                _ => marks.join("+"),
-            }
-        };
-        let cells = self.cells(facts);
-        let row_words = |(row, cells): (usize, &Vec<Vec<String>>)| {
-            let cells = cells.iter().enumerate();
-            cells.map(|(column, pieces)| cell_text(column, row, pieces)).collect()
-        };
-        let words: Vec<Vec<String>> = cells.iter().enumerate().map(row_words).collect();
-        let length = |word: &String| word.chars().count();
-        let mut width = words.iter().flatten().chain(self.columns()).map(length).max().unwrap_or(1);
-        if self.shift() != 0 {
-            // Half of a cell and the space beside it must be a number of letters.
-            width |= 1;
-        }
-        let margin = self.rows().iter().map(length).max().unwrap_or(1);
-        let n_lines = self.rows().len();
-        let mut drawn = String::new();
-        let mut line = |above: usize, label: &str, row: &[String]| {
-            let n_halves = match self.shift() {
-                0 => 0,
-                1 => above,
-                _ => n_lines - above,
-            };
-            let indent = n_halves * width.div_ceil(2);
-            let mut text = format!("{:indent$}{label:>margin$} ", "");
-            for word in row {
-                write!(text, " {word:<width$}").expect("a string takes all text");
-            }
-            drawn.push_str(text.trim_end());
-            drawn.push('\n');
-        };
-        for (above, (label, row)) in self.rows().iter().zip(&words).rev().enumerate() {
-            line(above, label, row);
-        }
-        line(n_lines, "", self.columns());
-        drawn
+/// Puts a thing upon those in a column; if that is full, beside the highest.
+fn pile(cells: &mut [Vec<Vec<String>>], column: usize, thing: String) {
+    let free = cells.iter().position(|row| row[column].is_empty());
+    if let Some(row) = free.or_else(|| cells.len().checked_sub(1)) {
+        cells[row][column].push(thing);
     }
+}
 
-    /// What the marks stand for, if they do not say it themselves.
-    #[must_use]
-    pub fn legend(&self) -> Option<String> {
-        let is_short =
-            |&(piece, mark): &(&String, &String)| piece != mark && *mark != marks::NOTHING;
-        let words: Vec<String> = self
-            .marks
-            .iter()
-            .filter(is_short)
-            .map(|(piece, mark)| format!("{mark} {piece}"))
-            .collect();
-        (!words.is_empty()).then(|| words.join(", "))
+/// The pieces on grids, each with its number in the first position.
+fn pieces(
+    grids: &[&Grid],
+    domain: &[Expression],
+    positions: &[Vec<Expression>],
+) -> BTreeMap<String, usize> {
+    let mut pieces: BTreeMap<String, usize> = BTreeMap::new();
+    let played = positions.iter().enumerate();
+    let played = played.flat_map(|(at, facts)| facts.iter().map(move |fact| (at == 0, fact)));
+    for (is_first, fact) in domain.iter().map(|fact| (false, fact)).chain(played) {
+        for located in grids.iter().filter_map(|grid| grid.locate(fact)) {
+            *pieces.entry(located.piece).or_default() += usize::from(is_first);
+        }
     }
+    pieces
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use results::counted::counted;
 use results::record::{DecisionRecord, Ending, MatchRecord, SeatRecord};
 use results::report::{Replay, ReplayBoard, ReplayPiece, ReplaySeat, ReplayStart, ReplayStep};
 
-use crate::board::{self, Board, Side};
+use crate::board::{self, Board, Boards, Side};
 use crate::error_chain::chained;
 use crate::recorded::{RecordedError, RecordedRun, positions};
 
@@ -76,15 +76,14 @@ pub fn drawn_replay(
     let positions = positions(machine, record)?;
     let game = machine.game();
     let mut facts = Numbered::default();
-    let mut drawing = board::find(game, &positions).map(Drawing::new);
+    let boards = board::find(game, &positions);
+    let mut drawings: Vec<Drawing<'_>> =
+        boards.iter().flat_map(Boards::iter).map(Drawing::new).collect();
     let mut steps = Vec::with_capacity(positions.len());
     for (at, position) in positions.iter().enumerate() {
-        let mut step = ReplayStep::default();
-        if let Some(drawing) = &mut drawing {
-            step.cells = drawing.cells(position);
-        }
-        let is_shown =
-            |fact: &Expression| drawing.as_ref().is_some_and(|drawing| drawing.board.shows(fact));
+        let cells = drawings.iter_mut().flat_map(|drawing| drawing.cells(position)).collect();
+        let mut step = ReplayStep { cells, ..ReplayStep::default() };
+        let is_shown = |fact: &Expression| boards.as_ref().is_some_and(|boards| boards.shows(fact));
         let others = position.iter().filter(|fact| !is_shown(fact));
         step.facts = others.map(|fact| facts.number(&fact.to_string())).collect();
         if let Some(decisions) = at.checked_sub(1).and_then(|at| record.steps.get(at)) {
@@ -131,7 +130,7 @@ pub fn drawn_replay(
         reason: reason.to_owned(),
         ending: ending(&record.ending),
         seats: seats.collect(),
-        board: drawing.map(Drawing::finish),
+        boards: drawings.into_iter().map(Drawing::finish).collect(),
         facts: facts.words,
         steps,
     })
@@ -170,15 +169,15 @@ impl Numbered {
 }
 
 /// A board, and the pieces met on it.
-struct Drawing {
-    board: Board,
+struct Drawing<'b> {
+    board: &'b Board,
     /// What stands on a cell, by number; the first is nothing.
     stacks: Numbered,
     pieces: Vec<ReplayPiece>,
 }
 
-impl Drawing {
-    fn new(board: Board) -> Self {
+impl<'b> Drawing<'b> {
+    fn new(board: &'b Board) -> Self {
         let mut stacks = Numbered::default();
         stacks.number("");
         Self { board, stacks, pieces: vec![ReplayPiece::default()] }
@@ -223,6 +222,7 @@ impl Drawing {
             !self.board.is_place(column, n_rows - 1 - from_top)
         };
         ReplayBoard {
+            title: self.board.title().map(str::to_owned),
             gaps: (0..n_columns * n_rows).filter(is_gap).collect(),
             columns: self.board.columns().to_vec(),
             rows: self.board.rows().iter().rev().cloned().collect(),

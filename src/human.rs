@@ -16,7 +16,7 @@ use players::{
 };
 use rustix::process::{Signal, getpid, kill_process};
 
-use crate::board::{self, Board};
+use crate::board::{self, Boards};
 use crate::locking::lock;
 
 /// The person.
@@ -71,7 +71,7 @@ struct Seated {
 /// What a person may see.
 enum View {
     /// The state, in a game of perfect information.
-    State { state: State, board: Option<Box<Board>> },
+    State { state: State, board: Option<Box<Boards>> },
     /// Nothing but percepts.
     Percepts,
 }

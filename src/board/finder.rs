@@ -2,12 +2,13 @@
 //! arguments are coordinates.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use games::{Expression, Game, Guards};
 
 use super::axis::{Axis, Orders, SIDES};
 use super::grid::{Grid, Layer};
+use super::relations::{Relation, Rows};
 use super::statics::initial_facts;
 
 /// At least this share of the cells is named by some position, unless the
@@ -22,91 +23,13 @@ const MIN_ALONE: [f64; 2] = [0.45, 0.8];
 /// Steps of reasoning spent on the domain of the facts.
 const MAX_STEPS: u64 = 50_000_000;
 
-/// Name and number of arguments.
-type Relation<'a> = (&'a str, usize);
+/// What tells which relation is the board: one piece on each of many cells, and few kinds
+/// of pieces.
+pub(super) type Rank = ([bool; 2], usize, u32, Reverse<usize>);
 
-/// The arguments of the facts of one relation.
-#[derive(Debug, Default)]
-struct Rows<'a> {
-    /// Of those that a position may have.
-    domain: Vec<&'a [Expression]>,
-    /// Of those in each position.
-    played: Vec<Vec<&'a [Expression]>>,
-}
-
-impl<'a> Rows<'a> {
-    fn all(&self) -> impl Iterator<Item = &'a [Expression]> {
-        self.played.iter().flatten().chain(&self.domain).copied()
-    }
-
-    fn without_domain(&self) -> Self {
-        Self { domain: Vec::new(), played: self.played.clone() }
-    }
-
-    fn n_played(&self) -> usize {
-        self.played.iter().map(Vec::len).sum()
-    }
-
-    fn values(&self, column: usize) -> BTreeSet<String> {
-        self.all().map(|row| row[column].to_string()).collect()
-    }
-
-    fn n_cells(&self, columns: [usize; 2]) -> usize {
-        let cells: BTreeSet<_> = self.all().map(|row| columns.map(|at| &row[at])).collect();
-        cells.len()
-    }
-
-    fn n_pieces(&self, columns: [usize; 2]) -> usize {
-        let rest = |row: &'a [Expression]| {
-            let rest = row.iter().enumerate().filter(|(at, _)| !columns.contains(at));
-            rest.map(|(_, argument)| argument).collect::<Vec<_>>()
-        };
-        self.all().map(rest).collect::<BTreeSet<_>>().len()
-    }
-
-    /// The share of the facts that have a cell of their own.
-    fn share_alone(&self, columns: [usize; 2]) -> f64 {
-        let n_cells = |facts: &Vec<&[Expression]>| {
-            let cells: BTreeSet<_> = facts.iter().map(|row| columns.map(|at| &row[at])).collect();
-            cells.len()
-        };
-        let n_cells: usize = self.played.iter().map(n_cells).sum();
-        n_cells as f64 / self.n_played() as f64
-    }
-
-    /// Whether there is never more than one fact, and it jumps: two digits of a
-    /// counter, and no token.
-    fn is_counter(&self, columns: [usize; 2], axes: [&Axis; 2]) -> bool {
-        let place =
-            |row: &&[Expression]| [0, 1].map(|at| axes[at].position(&row[columns[at]].to_string()));
-        let places: Vec<_> = self.played.iter().flatten().map(place).collect();
-        let is_step = |from: Option<usize>, to: Option<usize>| {
-            from.zip(to).is_some_and(|(from, to)| from.abs_diff(to) <= 1)
-        };
-        let jumps =
-            |pair: &[[Option<usize>; 2]]| (0..2).any(|axis| !is_step(pair[0][axis], pair[1][axis]));
-        self.played.iter().all(|facts| facts.len() <= 1) && places.windows(2).any(jumps)
-    }
-}
-
-/// The grid in these positions, its axes in the order of the arguments.
-pub(super) fn grid(
-    orders: &Orders,
-    domain: &[Expression],
-    positions: &[Vec<Expression>],
-) -> Option<Grid> {
-    let relations = relations(domain, positions);
-    let found = relations.iter().filter_map(|(relation, rows)| {
-        // A `base` that mixes letters and numbers says nothing about the board.
-        let best = best_layer(relation, rows, orders);
-        let best = best.or_else(|| best_layer(relation, &rows.without_domain(), orders));
-        let (layer, axes, n_cells) = best?;
-        let has_pieces = [layer.n_arguments == 3, layer.n_arguments > 2];
-        let n_pieces = rows.n_pieces(layer.columns);
-        let alone = (rows.share_alone(layer.columns) * 100.0) as u32;
-        Some(((has_pieces, n_cells, alone, Reverse(n_pieces)), layer, axes))
-    });
-    // One piece on each of many cells, and few kinds of pieces.
+/// The best grid of these relations, its axes in the order of the arguments.
+pub(super) fn grid(orders: &Orders, relations: &BTreeMap<Relation<'_>, Rows<'_>>) -> Option<Grid> {
+    let found = relations.iter().filter_map(|(relation, rows)| ranked(*relation, rows, orders));
     let (_, main, axes) = found.max_by_key(|(rank, ..)| *rank)?;
     let mut layers = vec![main];
     if axes.iter().all(|axis| axis.is_ordered) {
@@ -115,13 +38,28 @@ pub(super) fn grid(
         let further: Vec<Layer> = relations
             .iter()
             .filter(|(relation, _)| **relation != main)
-            // With as many pieces it is a board of its own.
-            .filter(|((_, n_arguments), rows)| *n_arguments == 2 || 2 * rows.n_played() < n_main)
-            .filter_map(|(relation, rows)| further_layer(relation, rows, &axes))
+            .filter_map(|(relation, rows)| further_layer(*relation, rows, &axes, n_main))
             .collect();
         layers.extend(further);
     }
     Some(Grid { layers, axes })
+}
+
+/// The grid that a relation forms by itself, and how likely it is the board.
+pub(super) fn ranked(
+    relation: Relation<'_>,
+    rows: &Rows<'_>,
+    orders: &Orders,
+) -> Option<(Rank, Layer, [Axis; 2])> {
+    // A `base` that mixes letters and numbers says nothing about the board.
+    let best = best_pair(relation.1, rows, orders);
+    let best = best.or_else(|| best_pair(relation.1, &rows.without_domain(), orders));
+    let (columns, axes, n_cells) = best?;
+    let layer = Layer::new(relation.0, relation.1, columns);
+    let has_pieces = [layer.n_arguments == 3, layer.n_arguments > 2];
+    let n_pieces = rows.n_pieces(columns);
+    let alone = (rows.share_alone(columns) * 100.0) as u32;
+    Some(((has_pieces, n_cells, alone, Reverse(n_pieces)), layer, axes))
 }
 
 /// All facts that a position may have, by the rulesheet's `base`; none if it has
@@ -151,43 +89,18 @@ fn initial(form: &Expression) -> Option<Expression> {
     Some(Expression::List(items))
 }
 
-fn relations<'a>(
-    domain: &'a [Expression],
-    positions: &'a [Vec<Expression>],
-) -> BTreeMap<Relation<'a>, Rows<'a>> {
-    let mut relations: BTreeMap<_, Rows<'_>> = BTreeMap::new();
-    let played = positions.iter().enumerate();
-    let played = played.flat_map(|(at, facts)| facts.iter().map(move |fact| (Some(at), fact)));
-    for (at, fact) in domain.iter().map(|fact| (None, fact)).chain(played) {
-        if let Expression::List(items) = fact
-            && let Some((Expression::Atom(name), arguments)) = items.split_first()
-            && (2..=4).contains(&arguments.len())
-        {
-            let rows = relations.entry((name.as_str(), arguments.len())).or_default();
-            match at {
-                None => rows.domain.push(arguments),
-                Some(at) => {
-                    rows.played.resize(at + 1, Vec::new());
-                    rows.played[at].push(arguments);
-                }
-            }
-        }
-    }
-    relations.retain(|_, rows| rows.n_played() > 0);
-    relations
-}
-
 /// The pairs of arguments that may be coordinates, the likeliest first.
 fn pairs(n_arguments: usize) -> impl Iterator<Item = [usize; 2]> {
     (0..n_arguments).flat_map(move |left| (left + 1..n_arguments).map(move |right| [left, right]))
 }
 
-/// The grid that a relation forms by itself, and the number of cells seen.
-fn best_layer(
-    &(name, n_arguments): &Relation<'_>,
+/// The coordinates of the grid that a relation forms by itself, its axes, and the number of
+/// cells seen.
+fn best_pair(
+    n_arguments: usize,
     rows: &Rows<'_>,
     orders: &Orders,
-) -> Option<(Layer, [Axis; 2], usize)> {
+) -> Option<([usize; 2], [Axis; 2], usize)> {
     let grids = pairs(n_arguments).filter_map(|columns| {
         let axes = columns.map(|column| Axis::new(&rows.values(column), orders));
         let [Some(first), Some(second)] = axes else { return None };
@@ -206,8 +119,7 @@ fn best_layer(
             (is_ordered || share >= MIN_SHARE)
                 && rows.share_alone(columns) >= MIN_ALONE[n_arguments - 3]
         };
-        let layer = Layer { name: name.to_owned(), n_arguments, columns };
-        (is_grid && is_board).then_some((is_ordered, (layer, [first, second], n_cells)))
+        (is_grid && is_board).then_some((is_ordered, (columns, [first, second], n_cells)))
     });
     // The first pair whose order the rulesheet states, or else the first.
     let mut first = None;
@@ -220,13 +132,18 @@ fn best_layer(
     first
 }
 
-/// A relation over coordinates of the board's axes; `None` also if it is not
-/// clear which of its arguments they are.
-fn further_layer(
-    &(name, n_arguments): &Relation<'_>,
+/// A relation over coordinates of the board's axes, the board being a relation of `n_main`
+/// facts; `None` also if it is not clear which of its arguments they are.
+pub(super) fn further_layer(
+    (name, n_arguments): Relation<'_>,
     rows: &Rows<'_>,
     axes: &[Axis; 2],
+    n_main: usize,
 ) -> Option<Layer> {
+    // With as many pieces it is a board of its own.
+    if n_arguments > 2 && 2 * rows.n_played() >= n_main {
+        return None;
+    }
     let lies_on = |column: usize, axis: &Axis| {
         rows.values(column).iter().all(|value| axis.position(value).is_some())
     };
@@ -235,6 +152,5 @@ fn further_layer(
     let mut found = pairs(n_arguments)
         .filter_map(|[left, right]| [[left, right], [right, left]].into_iter().find(on_board));
     let columns = found.next()?;
-    let layer = Layer { name: name.to_owned(), n_arguments, columns };
-    found.next().is_none().then_some(layer)
+    found.next().is_none().then(|| Layer::new(name, n_arguments, columns))
 }

@@ -20,8 +20,26 @@ pub(super) struct Grid {
 pub(super) struct Layer {
     pub(super) name: String,
     pub(super) n_arguments: usize,
-    /// Positions of the coordinates among the arguments, in the order of the axes.
-    pub(super) columns: [usize; 2],
+    /// Positions of the coordinates among the arguments, in the order of the axes;
+    /// `None` if the coordinate is the relation's name.
+    pub(super) columns: [Option<usize>; 2],
+    /// Position and value of the argument that tells the boards of several owners apart.
+    pub(super) owner: Option<(usize, String)>,
+}
+
+impl Layer {
+    pub(super) fn new(name: &str, n_arguments: usize, columns: [usize; 2]) -> Self {
+        Self { name: name.to_owned(), n_arguments, columns: columns.map(Some), owner: None }
+    }
+
+    /// Whether a fact of this name and these arguments is one of the layer.
+    fn has(&self, name: &str, arguments: &[Expression]) -> bool {
+        self.name == name
+            && self.n_arguments == arguments.len()
+            && self.owner.as_ref().is_none_or(
+                |(at, owner)| matches!(&arguments[*at], Expression::Atom(name) if name == owner),
+            )
+    }
 }
 
 /// What a fact says of a cell.
@@ -40,15 +58,21 @@ impl Grid {
     pub(super) fn locate(&self, fact: &Expression) -> Option<Located> {
         let Expression::List(items) = fact else { return None };
         let (Expression::Atom(name), arguments) = items.split_first()? else { return None };
-        let is_shown = |layer: &Layer| layer.name == *name && layer.n_arguments == arguments.len();
-        let layer = self.layers.iter().position(is_shown)?;
-        let columns = self.layers[layer].columns;
-        let at = |axis: usize| self.axes[axis].position(&arguments[columns[axis]].to_string());
+        let index = self.layers.iter().position(|layer| layer.has(name, arguments))?;
+        let layer = &self.layers[index];
+        let at = |axis: usize| match layer.columns[axis] {
+            Some(column) => self.axes[axis].position(&arguments[column].to_string()),
+            None => self.axes[axis].position(name),
+        };
         let at = [at(0)?, at(1)?];
-        let rest = arguments.iter().enumerate().filter(|(at, _)| !columns.contains(at));
+        let is_piece = |column: usize| {
+            !layer.columns.contains(&Some(column))
+                && layer.owner.as_ref().is_none_or(|(owner, _)| *owner != column)
+        };
+        let rest = arguments.iter().enumerate().filter(|&(column, _)| is_piece(column));
         let words: Vec<String> = rest.map(|(_, argument)| argument.to_string()).collect();
         let piece = if words.is_empty() { name.clone() } else { words.join(" ") };
-        Some(Located { layer, at, piece })
+        Some(Located { layer: index, at, piece })
     }
 
     /// The grid with axes that go to the right and upwards.

@@ -30,6 +30,27 @@ pub(super) fn marks(pieces: &BTreeMap<String, usize>) -> BTreeMap<String, String
     real.chain(nothing.into_iter().map(|piece| (piece.clone(), NOTHING.to_owned()))).collect()
 }
 
+/// The mark of what one side does to the board of the other.
+const CROSS: &str = "x";
+
+/// Marks of the pieces on boards of several owners, of which a single one among `crossed` is a
+/// cross, as where pen and paper are used.
+pub(super) fn marks_of_boards(
+    pieces: &BTreeMap<String, usize>,
+    crossed: &BTreeSet<String>,
+) -> BTreeMap<String, String> {
+    let mut others = pieces.clone();
+    others.retain(|piece, _| !crossed.contains(piece));
+    let mut own = marks(&others);
+    match (crossed.first(), crossed.len()) {
+        (Some(cross), 1) if !own.values().any(|mark| mark == CROSS) => {
+            own.insert(cross.clone(), CROSS.to_owned());
+            own
+        }
+        _ => marks(pieces),
+    }
+}
+
 fn is_nothing(piece: &str, pieces: &BTreeMap<String, usize>) -> bool {
     let has = |name: &str| pieces.contains_key(name);
     let n_pieces: usize = pieces.values().sum();

@@ -91,7 +91,8 @@ fn coordinates<'a>(
     let is_layer = |layer: &&Layer| layer.name == *name && layer.n_arguments == arguments.len();
     let Some(layer) = layers.iter().find(is_layer) else { return };
     for (axis, &column) in layer.columns.iter().enumerate() {
-        if let Expression::Atom(variable) = &arguments[column]
+        if let Some(column) = column
+            && let Expression::Atom(variable) = &arguments[column]
             && variable.starts_with('?')
         {
             *found.entry((variable, axis)).or_default() += 1;

@@ -1,5 +1,6 @@
 //! Boards of small rulesheets made for it, and of all shipped games.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use expect_test::{Expect, expect, expect_file};
@@ -22,9 +23,16 @@ fn game(rules: &str) -> Arc<Game> {
     Arc::new(game.expect("a game"))
 }
 
-fn board(rules: &str, positions: &[&str]) -> Option<Board> {
+fn board(rules: &str, positions: &[&str]) -> Option<Boards> {
     let positions: Vec<Vec<Expression>> = positions.iter().map(|text| facts(text)).collect();
     find(&game(rules), &positions)
+}
+
+/// The board of a game that has one.
+fn only(boards: &Boards) -> &Board {
+    let boards: Vec<&Board> = boards.iter().collect();
+    assert_eq!(boards.len(), 1);
+    boards[0]
 }
 
 fn check(rules: &str, positions: &[&str], expected: Expect) {
@@ -183,7 +191,7 @@ fn cells_of_six_neighbours_are_hexagons() {
         "#]],
     );
     // Four or eight neighbours are those of squares.
-    assert_eq!(board(rules, &[stones]).unwrap().shift(), 0);
+    assert_eq!(only(&board(rules, &[stones]).unwrap()).shift(), 0);
 }
 
 #[test]
@@ -207,9 +215,96 @@ fn things_on_one_place_each_are_towers() {
         rules,
         &["(on small a)\n(on big a)\n(on huge a)", "(on small c)\n(on big b)\n(on huge a)"],
     );
-    let board = board.unwrap();
+    let boards = board.unwrap();
+    let board = only(&boards);
     let sizes = ["small", "big", "huge"].map(|disk| board.look(disk).size.unwrap());
     assert_eq!(sizes, [(1, 3), (2, 3), (3, 3)]);
+}
+
+/// A game of two that place and shoot; `rules` say what they may shoot at.
+fn two_sides(rules: &str) -> Arc<Game> {
+    let frame = "(role left) (role right) (after 1 2) (after 2 3) (after 3 4) (init (phase 0))
+        (<= (legal ?p wait) (role ?p)) (<= (goal ?p 0) (role ?p)) (<= terminal (true (phase 1)))
+        (next (phase 1))";
+    let text = format!("{frame} {rules}");
+    let game = games::validate::read("x", &text, games::Case::Folded, Leniency::Strict).game;
+    Arc::new(game.expect("a game"))
+}
+
+const FLEETS: [&str; 3] = [
+    "(phase 0)",
+    "(ship left 1 2)\n(ship left 4 1)\n(ship right 1 2)\n(ship right 3 4)",
+    "(ship left 1 2)\n(ship left 4 1)\n(ship right 1 2)\n(ship right 3 4)\n(mine 2 2)
+        (shot left 3 4)\n(shot left 4 3)\n(shot right 4 1)",
+];
+
+#[test]
+fn each_owner_has_a_board_where_cells_are_shared() {
+    let positions = FLEETS.map(facts);
+    let drawn = |rules: &str| {
+        let boards = find(&two_sides(rules), &positions).unwrap();
+        boards.draw(&positions[2]) + &boards.legend().unwrap()
+    };
+    // One side shoots at what the other owns.
+    let crossed = "(<= (sunk ?q) (true (ship ?q ?r ?c)) (true (shot ?p ?r ?c)) (distinct ?p ?q))
+        (<= (legal ?p gloat) (sunk ?q) (role ?p))";
+    let expected = expect![[r#"
+           left                right
+        1  .   s   .   .    1  .   s   .   .
+        2  .   m   .   .    2  .   m   .   .
+        3  .   .   .   .    3  .   .   .   s+x
+        4  s+x .   .   .    4  .   .   x   .
+           1   2   3   4       1   2   3   4
+        m mine, s ship, x shot"#]];
+    expected.assert_eq(&drawn(crossed));
+    let expected = expect![[r#"
+           left                  right
+        1  .   shi .   .      1  .   shi .   .
+        2  .   min .   .      2  .   min .   .
+        3  .   .   .   sho    3  .   .   .   shi
+        4  shi .   sho .      4  sho .   .   .
+           1   2   3   4         1   2   3   4
+        min mine, shi ship, sho shot"#]];
+    expected.assert_eq(&drawn(""));
+}
+
+#[test]
+fn stones_that_never_share_a_cell_are_on_one_board() {
+    let positions = ["(stone left 1 2)\n(stone left 4 1)\n(stone right 1 3)\n(stone right 3 4)"];
+    let boards = find(&two_sides(""), &positions.map(facts)).unwrap();
+    let expected = expect![[r#"
+        1  . l r .
+        2  . . . .
+        3  . . . r
+        4  l . . .
+           1 2 3 4
+    "#]];
+    expected.assert_eq(&boards.draw(&facts(positions[0])));
+}
+
+#[test]
+fn men_that_are_counted_stand_on_a_track() {
+    let positions = [
+        "(men 1 left 3)\n(men 4 right 2)\n(score left 5)",
+        "(men 1 left 2)\n(men 2 left 1)\n(men 4 right 2)\n(score left 7)",
+        "(men 1 left 2)\n(men 4 right 1)\n(out right 1)\n(gone left 1)\n(score left 7)",
+    ];
+    let positions = positions.map(facts);
+    let boards = find(&two_sides("(<= (legal left (hit ?x)) (true (men ?x ?q ?n)))"), &positions);
+    let boards = boards.unwrap();
+    let expected = expect![[r#"
+        3  . . . .
+        2  l . . .     left  1    .
+        1  l . . r    right  .    1
+           1 2 3 4           gone out
+    "#]];
+    expected.assert_eq(&boards.draw(&positions[2]));
+    assert!(!boards.shows(&"(score left 7)".parse().unwrap()));
+    // Numbers that are not kept are no men.
+    let mut positions = positions.to_vec();
+    positions.push(facts("(men 1 left 3)\n(men 4 right 3)"));
+    let boards = find(&two_sides("(<= (legal left (hit ?x)) (true (men ?x ?q ?n)))"), &positions);
+    assert_eq!(boards.map(|boards| boards.iter().count()), Some(1));
 }
 
 #[test]
@@ -273,7 +368,8 @@ fn boards_have_the_size_of_the_game() {
     for (name, expected) in cases {
         let game = shipped(name);
         let board = find(&game, &positions(&game, None, 20));
-        let found = board.map(|board| (board.columns().len(), board.rows().len()));
+        let size = |board: &Board| (board.columns().len(), board.rows().len());
+        let found = board.map(|boards| size(only(&boards)));
         assert_eq!(found, expected, "{name}");
     }
 }
@@ -287,17 +383,20 @@ fn shipped_games_are_drawn_as_their_comments_say() {
         let game = shipped(game.name);
         let positions = positions(&game, Some(Pcg64Mcg::seed_from_u64(1)), 8);
         writeln!(drawn, "{}", game.name()).unwrap();
-        let Some(board) = find(&game, &positions) else {
+        let Some(boards) = find(&game, &positions) else {
             drawn += "no board\n\n";
             continue;
         };
         for (when, facts) in [("start", positions.first()), ("later", positions.last())] {
-            writeln!(drawn, "{when}\n{}", board.draw(facts.unwrap())).unwrap();
+            writeln!(drawn, "{when}\n{}", boards.draw(facts.unwrap())).unwrap();
         }
-        let looks = board.marks.iter().filter(|(piece, _)| !board.is_nothing(piece));
-        for (piece, mark) in looks {
-            let Look { side, is_king, size } = board.look(piece);
-            writeln!(drawn, "{mark}: {piece} {side:?} king: {is_king} size: {size:?}").unwrap();
+        for board in boards.iter() {
+            drawn.extend(board.title().map(|title| format!("on the board of {title}:\n")));
+            let looks = board.marks.iter().filter(|(piece, _)| !board.is_nothing(piece));
+            for (piece, mark) in looks {
+                let Look { side, is_king, size } = board.look(piece);
+                writeln!(drawn, "{mark}: {piece} {side:?} king: {is_king} size: {size:?}").unwrap();
+            }
         }
         drawn.push('\n');
     }
@@ -314,7 +413,8 @@ fn moved(name: &str, piece: &str, played: &str) -> [[usize; 2]; 2] {
     let mut second = State::default();
     machine.next_state(&first, &[played], &mut second).unwrap();
     let positions = [first, second].map(|state| machine.facts(&state));
-    let board = find(&game, &positions).unwrap();
+    let boards = find(&game, &positions).unwrap();
+    let board = only(&boards);
     let n_rows = board.rows().len();
     positions.map(|facts| {
         let mut cells = facts.iter().filter_map(|fact| board.grid.locate(fact));

@@ -75,52 +75,25 @@ impl Trial {
         }
         let Some(mut machine) = machine(game) else { return trial };
         let mut rng = Pcg64Mcg::seed_from_u64(SEED);
-        let mut eye = Eye { grid, is_nothing, directions };
+        let eye = Eye { grid, is_nothing, directions };
         for _ in 0..PLAYOUTS {
             trial.drops.push(Vec::new());
+            let mut before = Seen::new();
+            let mut watch = |moves: &[(&str, Expression)], facts: Vec<Expression>| {
+                let after = eye.look(&facts);
+                for (role, played) in moves {
+                    trial.ways.extend(eye.ways(played, role, &before, &after));
+                    let drops = trial.drops.last_mut().expect("one for each match");
+                    drops.extend(eye.drop(played, &before, &after));
+                }
+                before = after;
+            };
             // If the rules cannot be computed further, what was seen so far counts.
-            if trial.playout(&mut machine, &mut eye, &mut rng).is_err() {
+            if playout(&mut machine, &mut rng, &mut watch).is_err() {
                 break;
             }
         }
         trial
-    }
-
-    fn playout(
-        &mut self,
-        machine: &mut Prover,
-        eye: &mut Eye<'_>,
-        rng: &mut Pcg64Mcg,
-    ) -> Result<(), ReasoningError> {
-        let game = Arc::clone(machine.game());
-        let mut state = machine.initial_state()?;
-        let mut before = eye.look(&machine.facts(&state));
-        let mut legal = Vec::new();
-        for _ in 0..STEPS {
-            if machine.is_terminal(&state)? {
-                break;
-            }
-            let mut joint_move: Vec<MoveId> = Vec::new();
-            for role in game.role_ids() {
-                machine.legal_moves(&state, role, &mut legal)?;
-                if legal.is_empty() {
-                    return Ok(());
-                }
-                joint_move.push(legal[rng.random_range(0..legal.len())]);
-            }
-            let mut next = State::default();
-            machine.next_state(&state, &joint_move, &mut next)?;
-            let after = eye.look(&machine.facts(&next));
-            for (role, &id) in game.role_ids().zip(&joint_move) {
-                let name = game.role_name(role);
-                let played = machine.move_expression(id);
-                self.ways.extend(eye.ways(&played, name, &before, &after));
-                let drops = self.drops.last_mut().expect("one for each match");
-                drops.extend(eye.drop(&played, &before, &after));
-            }
-            (state, before) = (next, after);
-        }
-        Ok(())
     }
 
     /// Which coordinate is the column that pieces are dropped into, and where its
@@ -162,6 +135,56 @@ impl Trial {
         let places: BTreeSet<usize> = names.values().copied().collect();
         floors.len() == 1 && n_upon > 1 && places.len() == names.len()
     }
+}
+
+/// The positions of a few matches of random moves, as far as the rules can be computed.
+pub(super) fn positions(game: &Game) -> Vec<Vec<Expression>> {
+    let mut positions = Vec::new();
+    let Some(mut machine) = machine(game) else { return positions };
+    let mut rng = Pcg64Mcg::seed_from_u64(SEED);
+    for _ in 0..PLAYOUTS {
+        if playout(&mut machine, &mut rng, &mut |_, facts| positions.push(facts)).is_err() {
+            break;
+        }
+    }
+    positions
+}
+
+/// Gets the moves that led to a position, with the names of their roles, and its facts. No moves
+/// lead to the first.
+type Watch<'w> = dyn FnMut(&[(&str, Expression)], Vec<Expression>) + 'w;
+
+/// Plays random moves before the eyes of `watch`.
+fn playout(
+    machine: &mut Prover,
+    rng: &mut Pcg64Mcg,
+    watch: &mut Watch<'_>,
+) -> Result<(), ReasoningError> {
+    let game = Arc::clone(machine.game());
+    let mut state = machine.initial_state()?;
+    watch(&[], machine.facts(&state));
+    let mut legal = Vec::new();
+    for _ in 0..STEPS {
+        if machine.is_terminal(&state)? {
+            break;
+        }
+        let mut joint_move: Vec<MoveId> = Vec::new();
+        for role in game.role_ids() {
+            machine.legal_moves(&state, role, &mut legal)?;
+            if legal.is_empty() {
+                return Ok(());
+            }
+            joint_move.push(legal[rng.random_range(0..legal.len())]);
+        }
+        let mut next = State::default();
+        machine.next_state(&state, &joint_move, &mut next)?;
+        let played = game.role_ids().zip(&joint_move);
+        let moves: Vec<(&str, Expression)> =
+            played.map(|(role, &id)| (game.role_name(role), machine.move_expression(id))).collect();
+        watch(&moves, machine.facts(&next));
+        state = next;
+    }
+    Ok(())
 }
 
 /// Whether some move names a direction, or has a single argument.

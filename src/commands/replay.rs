@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::export::failure;
 use super::number::whole_from;
 use super::run_name::{folder, latest};
-use crate::board::{self, Board};
+use crate::board::{self, Boards};
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
 use crate::output::{json_line, to_stdout};
@@ -105,7 +105,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
 struct Replay {
     record: MatchRecord,
     positions: Vec<Vec<Expression>>,
-    board: Option<Board>,
+    board: Option<Boards>,
 }
 
 /// A position as JSON.
@@ -150,7 +150,7 @@ impl Replay {
         for seat in &self.record.seats {
             writeln!(out, "  {}: {}", seat.role, seat.player.as_deref().unwrap_or("chance"))?;
         }
-        if let Some(legend) = self.board.as_ref().and_then(Board::legend) {
+        if let Some(legend) = self.board.as_ref().and_then(Boards::legend) {
             writeln!(out, "  {legend}")?;
         }
         writeln!(out)

@@ -105,8 +105,8 @@
   };
   const changedAt = (place, step, before) =>
     before && (before.cells[place] ?? 0) !== (step.cells[place] ?? 0);
-  const squares = (step, before) => {
-    const { columns, rows, pieces, gaps } = replay.board;
+  // Cells are counted on from those of the boards before it.
+  const squares = ({ columns, rows, pieces, gaps }, from, step, before) => {
     const table = element("table", undefined, "grid-board");
     const isDense = columns.length > 9 || pieces.some(({ mark, width }) => !width && mark.length > 2);
     if (isDense) table.classList.add("dense");
@@ -116,10 +116,10 @@
       line.append(element("th", label));
       columns.forEach((_, column) => {
         const place = row * columns.length + column;
-        const piece = step.cells[place] ?? 0;
+        const piece = step.cells[from + place] ?? 0;
         const cell = element("td", undefined, gaps?.includes(place) ? "gap" : undefined);
         if (piece !== 0) cell.append(drawn(pieces[piece]));
-        if (changedAt(place, step, before)) cell.classList.add("changed");
+        if (changedAt(from + place, step, before)) cell.classList.add("changed");
         line.append(cell);
       });
       table.append(line);
@@ -139,8 +139,7 @@
     return made;
   };
   // Each row is shifted by half a cell against the one above it.
-  const hexagons = (step, before) => {
-    const { columns, rows, pieces, shift, gaps } = replay.board;
+  const hexagons = ({ columns, rows, pieces, shift, gaps }, from, step, before) => {
     const [pitch, high, radius] = [36, 31.2, 20.8];
     const left = (row) => 40 + (shift > 0 ? row : rows.length - row) * pitch / 2;
     const top = (row) => 24 + row * high;
@@ -159,9 +158,9 @@
         const points = corners.map((angle) =>
           (x + radius * Math.cos(angle)).toFixed(1) + "," + (y + radius * Math.sin(angle)).toFixed(1));
         const cell = svg("polygon", { points: points.join(" ") });
-        if (changedAt(place, step, before)) cell.classList.add("changed");
+        if (changedAt(from + place, step, before)) cell.classList.add("changed");
         board.append(cell);
-        const piece = step.cells[place] ?? 0;
+        const piece = step.cells[from + place] ?? 0;
         if (piece === 0) return;
         const { mark, name, colour, is_king } = pieces[piece];
         const group = svg("g", { class: "piece" + (colour ? " k-" + colour : "") + (is_king ? " king" : "") });
@@ -234,7 +233,16 @@
     if (seat.start.value !== undefined) words.push("value " + seat.start.value);
     return element("li", seat.role + ": start clock, " + words.join(", "));
   });
-  const board = (step, before) => (replay.board.shift ? hexagons : squares)(step, before);
+  const boards = (step, before) => {
+    let from = 0;
+    return (replay.boards ?? []).map((board) => {
+      const figure = element("div", undefined, "one-board");
+      if (board.title) figure.append(element("h4", board.title));
+      figure.append((board.shift ? hexagons : squares)(board, from, step, before));
+      from += board.columns.length * board.rows.length;
+      return figure;
+    });
+  };
   const draw = () => {
     const step = replay.steps[at];
     const before = at > 0 ? replay.steps[at - 1] : null;
@@ -252,7 +260,7 @@
     const held = new Set(before ? before.facts ?? [] : step.facts ?? []);
     byId("viewer-facts").replaceChildren(...(step.facts ?? []).map((fact) =>
       element("li", replay.facts[fact], held.has(fact) ? "" : "new")));
-    byId("board").replaceChildren(...(replay.board ? [board(step, before)] : []));
+    byId("board").replaceChildren(...boards(step, before));
     slider.value = String(at);
   };
   const go = (where) => {

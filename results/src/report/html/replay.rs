@@ -18,9 +18,9 @@ pub struct Replay {
     pub ending: String,
     /// By role.
     pub seats: Vec<ReplaySeat>,
-    /// The board, if the game has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub board: Option<ReplayBoard>,
+    /// The boards; none if the game has no board.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub boards: Vec<ReplayBoard>,
     /// Facts that are not on the board; steps refer to them by index.
     pub facts: Vec<String>,
     /// The initial position, then one for each step.
@@ -58,6 +58,9 @@ pub struct ReplayStart {
 /// A grid and what may stand on it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReplayBoard {
+    /// Whose it is, where each role has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// Labels from left to right.
     pub columns: Vec<String>,
     /// Labels from top to bottom.
@@ -111,7 +114,7 @@ pub struct ReplayStep {
     /// By role: milliseconds until the reply; empty if times are no part of the results.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub times: Vec<Option<f64>>,
-    /// The board's cells row by row, as indices of pieces; empty without a board.
+    /// The cells of each board row by row, as indices of its pieces; empty without a board.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cells: Vec<u32>,
     /// Indices of the facts that hold.

@@ -35,7 +35,8 @@ fn replay(name: &str) -> Replay {
             },
             ReplaySeat { role: "o".into(), player: Some("beta".into()), reward: None, start: None },
         ],
-        board: Some(ReplayBoard {
+        boards: vec![ReplayBoard {
+            title: Some(name.into()),
             columns: vec![name.into()],
             rows: vec!["1".into()],
             pieces: vec![
@@ -44,7 +45,7 @@ fn replay(name: &str) -> Replay {
             ],
             shift: 0,
             gaps: vec![],
-        }),
+        }],
         facts: vec![name.into()],
         steps: vec![
             ReplayStep { cells: vec![0], ..ReplayStep::default() },

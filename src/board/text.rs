@@ -1,0 +1,131 @@
+//! Boards in text, with the names of rows and columns.
+
+use std::fmt::Write as _;
+
+use games::Expression;
+
+use super::{Board, Boards, marks};
+
+/// Maximum number of columns of boards that stand side by side.
+const WIDTH: usize = 74;
+
+/// What separates boards that stand side by side.
+const GAP: &str = "    ";
+
+impl Boards {
+    /// The boards of a position, side by side as far as there is room.
+    #[must_use]
+    pub fn draw(&self, facts: &[Expression]) -> String {
+        let mut blocks = self.iter().map(|board| Block::new(board, facts));
+        let mut rows: Vec<Block> = blocks.next().into_iter().collect();
+        for block in blocks {
+            match rows.last_mut() {
+                Some(row) if row.width() + GAP.len() + block.width() <= WIDTH => row.join(block),
+                _ => rows.push(block),
+            }
+        }
+        let rows: Vec<String> = rows.into_iter().map(Block::text).collect();
+        rows.join("\n")
+    }
+
+    /// What the marks stand for, if they do not say it themselves.
+    #[must_use]
+    pub fn legend(&self) -> Option<String> {
+        let mut entries: Vec<String> = self.iter().flat_map(Board::entries).collect();
+        let mut seen = std::collections::BTreeSet::new();
+        entries.retain(|entry| seen.insert(entry.clone()));
+        (!entries.is_empty()).then(|| entries.join(", "))
+    }
+}
+
+/// Lines of a board, or of several side by side.
+struct Block(Vec<String>);
+
+impl Block {
+    fn new(board: &Board, facts: &[Expression]) -> Self {
+        let indent = board.margin() + 2;
+        let title = board.title().map(|title| format!("{:indent$}{title}", ""));
+        Self(title.into_iter().chain(board.draw(facts).lines().map(str::to_owned)).collect())
+    }
+
+    fn width(&self) -> usize {
+        self.0.iter().map(|line| line.chars().count()).max().unwrap_or(0)
+    }
+
+    /// Puts another block to the right, with the last lines beside each other.
+    fn join(&mut self, mut other: Self) {
+        let width = self.width();
+        let n_lines = self.0.len().max(other.0.len());
+        for block in [&mut self.0, &mut other.0] {
+            let n_missing = n_lines - block.len();
+            block.splice(0..0, vec![String::new(); n_missing]);
+        }
+        for (line, right) in self.0.iter_mut().zip(other.0) {
+            *line = format!("{line:<width$}{GAP}{right}");
+        }
+    }
+
+    fn text(self) -> String {
+        self.0.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+    }
+}
+
+impl Board {
+    /// The board of a position in text, with the names of rows and columns.
+    pub(super) fn draw(&self, facts: &[Expression]) -> String {
+        let cell_text = |column: usize, row: usize, pieces: &[String]| {
+            let marks: Vec<&str> = pieces.iter().map(|piece| self.mark(piece)).collect();
+            match marks.is_empty() {
+                true if self.is_place(column, row) => marks::NOTHING.to_owned(),
+                _ => marks.join("+"),
+            }
+        };
+        let cells = self.cells(facts);
+        let row_words = |(row, cells): (usize, &Vec<Vec<String>>)| {
+            let cells = cells.iter().enumerate();
+            cells.map(|(column, pieces)| cell_text(column, row, pieces)).collect()
+        };
+        let words: Vec<Vec<String>> = cells.iter().enumerate().map(row_words).collect();
+        let length = |word: &String| word.chars().count();
+        let mut width = words.iter().flatten().chain(self.columns()).map(length).max().unwrap_or(1);
+        if self.shift() != 0 {
+            // Half of a cell and the space beside it must be a number of letters.
+            width |= 1;
+        }
+        let margin = self.margin();
+        let n_lines = self.rows().len();
+        let mut drawn = String::new();
+        let mut line = |above: usize, label: &str, row: &[String]| {
+            let n_halves = match self.shift() {
+                0 => 0,
+                1 => above,
+                _ => n_lines - above,
+            };
+            let indent = n_halves * width.div_ceil(2);
+            let mut text = format!("{:indent$}{label:>margin$} ", "");
+            for word in row {
+                write!(text, " {word:<width$}").expect("a string takes all text");
+            }
+            drawn.push_str(text.trim_end());
+            drawn.push('\n');
+        };
+        for (above, (label, row)) in self.rows().iter().zip(&words).rev().enumerate() {
+            line(above, label, row);
+        }
+        line(n_lines, "", self.columns());
+        drawn
+    }
+
+    /// Columns of the names of the rows.
+    fn margin(&self) -> usize {
+        self.rows().iter().map(|name| name.chars().count()).max().unwrap_or(1)
+    }
+
+    /// What each mark stands for, of those that do not say it themselves.
+    fn entries(&self) -> Vec<String> {
+        let is_short =
+            |&(piece, mark): &(&String, &String)| piece != mark && *mark != marks::NOTHING;
+        let marks = self.marks.iter().filter(is_short);
+        marks.map(|(piece, mark)| format!("{mark} {piece}")).collect()
+    }
+}
