@@ -30,7 +30,7 @@ pub use reader::{Journal, Torn};
 pub use writer::{JobState, JournalWriter, Recovered, rewrite};
 
 pub(crate) use index::{Index, Records};
-pub(crate) use row::{Decision, MatchRow, SeatRow, WholeRow};
+pub(crate) use row::{Decision, MatchRow, SeatRow, StartRow, WholeRow};
 
 use std::ops::ControlFlow;
 use std::path::Path;

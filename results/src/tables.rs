@@ -31,7 +31,7 @@ pub enum ColumnKind {
 }
 
 /// Columns of `matches.csv`, in their order.
-pub const MATCH_COLUMNS: [(&str, ColumnKind); 51] = [
+pub const MATCH_COLUMNS: [(&str, ColumnKind); 55] = [
     ("job", Integer),
     ("job_id", Text),
     ("block", Integer),
@@ -71,6 +71,10 @@ pub const MATCH_COLUMNS: [(&str, ColumnKind); 51] = [
     ("n_unreachable", Integer),
     ("n_substituted", Integer),
     ("nodes", Integer),
+    ("start_nodes", Integer),
+    ("start_value", Real),
+    ("start_depth", Integer),
+    ("start_line", Text),
     ("attempt", Integer),
     ("concurrency", Integer),
     ("started_at", Text),
@@ -259,6 +263,19 @@ mod tests {
         }
         assert_eq!(tables(false, &others), expected);
         assert_ne!(tables(true, &others), tables(true, &records));
+    }
+
+    #[test]
+    fn what_the_start_clock_was_used_for_is_a_part_of_the_match() {
+        let mut record = sample::record(0, "game", ["alpha", "beta"], [100, 0]);
+        let start = &mut record.seats[0].start;
+        (start.nodes, start.value_tenths, start.depth) = (Some(85), Some(505), Some(3));
+        start.line = vec!["(take 1)".into(), "(take 2)".into()];
+        let [matches, _] = tables(false, &[record]);
+        let rows: Vec<&str> = matches.lines().collect();
+        assert!(rows[0].contains(",nodes,start_nodes,start_value,start_depth,start_line,"));
+        assert!(rows[1].contains(",885,85,50.5,3,(take 1); (take 2),"), "{}", rows[1]);
+        assert!(rows[2].contains(",800,,,,,"), "{}", rows[2]);
     }
 
     #[test]

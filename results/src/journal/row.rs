@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::record::{
     Budget, Clock, DecisionRecord, Ending, FaultKind, GoalFlag, MatchRecord, RoundRecord,
-    SeatRecord, is_chance,
+    SeatRecord, StartRecord, is_chance,
 };
 
 /// A [`MatchRecord`] that borrows from its line, with what is read of each decision.
@@ -70,7 +70,8 @@ pub(crate) struct SeatRow<'a> {
     /// As written; see [`MatchRow::reward`].
     #[serde(default, deserialize_with = "crate::record::reward")]
     pub(crate) reward: Option<u8>,
-    pub(crate) start: StartRow,
+    #[serde(borrow)]
+    pub(crate) start: StartRow<'a>,
 }
 
 /// A text in an option or a list that is not copied out of the line.
@@ -81,12 +82,33 @@ struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 /// A [`StartRecord`](crate::record::StartRecord) without what no table shows.
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(Debug, PartialEq))]
-pub(crate) struct StartRow {
+pub(crate) struct StartRow<'a> {
     #[serde(default)]
     pub(crate) fault: Option<FaultKind>,
     pub(crate) wall_us: u64,
     #[serde(default)]
     pub(crate) nodes: Option<u64>,
+    #[serde(default)]
+    pub(crate) value_tenths: Option<u32>,
+    #[serde(default)]
+    pub(crate) depth: Option<u32>,
+    #[serde(default, borrow)]
+    line: Vec<Name<'a>>,
+}
+
+impl StartRow<'_> {
+    /// What the player expected to be played, step by step.
+    pub(crate) fn line(&self) -> impl Iterator<Item = &str> {
+        self.line.iter().map(|step| &*step.0)
+    }
+}
+
+impl<'a> From<&'a StartRecord> for StartRow<'a> {
+    fn from(start: &'a StartRecord) -> Self {
+        let StartRecord { fault, wall_us, nodes, value_tenths, depth, .. } = *start;
+        let line = start.line.iter().map(|step| Name(Cow::from(step))).collect();
+        Self { fault, wall_us, nodes, value_tenths, depth, line }
+    }
 }
 
 /// A [`DecisionRecord`] in short.
@@ -274,14 +296,13 @@ impl<'a> From<&'a MatchRecord> for MatchRow<'a> {
 
 impl<'a> From<&'a SeatRecord> for SeatRow<'a> {
     fn from(seat: &'a SeatRecord) -> Self {
-        let start = &seat.start;
         Self {
             role: Cow::from(&seat.role),
             player: seat.player.as_ref().map(|name| Name(Cow::from(name))),
             player_hash: Cow::from(&seat.player_hash),
             odds: seat.odds,
             reward: seat.reward,
-            start: StartRow { fault: start.fault, wall_us: start.wall_us, nodes: start.nodes },
+            start: StartRow::from(&seat.start),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The rows of both tables, field by field, whoever takes them: a CSV file or the
 //! columns of a query.
 
-use crate::journal::{Decision as _, SeatRow, WholeRow};
+use crate::journal::{Decision as _, SeatRow, StartRow, WholeRow};
 use crate::record::{Budget, FaultKind};
 
 /// Takes the fields of rows one by one, in the order of the table's columns.
@@ -124,6 +124,7 @@ fn write_play<F: Fields>(
     table.number(decisions().filter(|decision| decision.fault.is_some()).count() as u64)?;
     let nodes = decisions().map(|decision| decision.nodes);
     table.optional(sum(nodes.chain([seat.start.nodes])))?;
+    write_start(table, &seat.start)?;
 
     let timings = scratch.timings;
     table.optional(timings.then_some(record.attempt.into()))?;
@@ -150,6 +151,16 @@ fn write_play<F: Fields>(
     let steps = u64::from(record.n_steps);
     let harness = (record.harness_us * 10 + steps / 2).checked_div(steps);
     table.tenths(harness.filter(|_| scratch.timings))
+}
+
+/// The columns of what the start clock was used for. No row of `moves.csv` has it: START is no
+/// decision, and means over moves would count it as one.
+fn write_start<F: Fields>(table: &mut F, start: &StartRow<'_>) -> Result<(), F::Error> {
+    table.optional(start.nodes)?;
+    table.tenths(start.value_tenths.map(u64::from))?;
+    table.optional(start.depth.map(u64::from))?;
+    let line: Vec<&str> = start.line().collect();
+    table.text(&line.join("; "))
 }
 
 /// Writes a row for each decision of a match.
