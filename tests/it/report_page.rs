@@ -113,6 +113,33 @@ fn a_browser_shows_the_page() {
     assert_eq!(browser.complaints(), [""; 0]);
 }
 
+/// The boards share the cells of a step.
+#[test]
+fn each_role_has_a_board_on_the_page() {
+    let Some(mut browser) = Browser::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let spec = "name = \"fleets\"\ngames = [\"battleships\"]\nblocks = 1\nbudget = { nodes = 1 }
+        [[players]]\nkind = \"random\"\n[[players]]\nkind = \"legal\"\n";
+    std::fs::write(folder.path().join("spec.toml"), spec).unwrap();
+    succeed(&gamemaster(folder.path(), &["run", "spec.toml", "--out", "page"]));
+    succeed(&gamemaster(folder.path(), &["report", "page", "--html"]));
+    browser.open(&folder.path().join("page/report.html"));
+    // Both fleets are placed after four steps.
+    browser.evaluate("for (let i = 0; i < 4; i++) document.querySelector('[data-go=on]').click()");
+    let shown = browser.evaluate(
+        "[...document.querySelectorAll('#board .one-board')].map(board => [
+            board.querySelector('h4').textContent,
+            [...board.querySelectorAll('td')].map(td => td.textContent || '.').join('')])",
+    );
+    let boards: Vec<(String, String)> = serde_json::from_value(shown).unwrap();
+    let titles: Vec<&str> = boards.iter().map(|(title, _)| title.as_str()).collect();
+    assert_eq!(titles, ["left", "right"]);
+    for (_, cells) in &boards {
+        assert_eq!((cells.len(), cells.matches('s').count()), (16, 5), "{cells}");
+    }
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
 fn sections_are_there(browser: &mut Browser) {
     let ids = browser.evaluate("[...document.querySelectorAll('section')].map(s => s.id).join()");
     let expected = "standings,ratings,against-each-other,over-time,games,rewards,calibration,faults,replays,\
