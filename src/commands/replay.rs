@@ -8,7 +8,7 @@ use std::sync::Arc;
 use clap::Args;
 use games::Expression;
 use results::counted::counted;
-use results::record::{DecisionRecord, MatchRecord};
+use results::record::{DecisionRecord, MatchRecord, StartRecord};
 use serde::Serialize;
 
 use super::export::failure;
@@ -158,7 +158,15 @@ impl Replay {
 
     fn show(&self, step: usize, out: &mut impl Write) -> std::io::Result<()> {
         match step.checked_sub(1) {
-            None => writeln!(out, "start")?,
+            None => {
+                writeln!(out, "start")?;
+                for seat in &self.record.seats {
+                    let words = prepared(&seat.start);
+                    if !words.is_empty() {
+                        writeln!(out, "  {}: {words}", seat.role)?;
+                    }
+                }
+            }
             Some(before) => {
                 writeln!(out, "step {step}")?;
                 for (seat, decision) in self.record.seats.iter().zip(&self.record.steps[before]) {
@@ -241,6 +249,15 @@ impl Replay {
     }
 }
 
+/// What a player used its start clock for; empty if nothing is known of it.
+fn prepared(start: &StartRecord) -> String {
+    let nodes = start.nodes.map(|nodes| counted(nodes, "node", "nodes"));
+    let value = start.value_tenths.map(|tenths| format!("value {:.1}", f64::from(tenths) / 10.0));
+    let depth = start.depth.map(|depth| format!("depth {depth}"));
+    let words: Vec<String> = nodes.into_iter().chain(value).chain(depth).collect();
+    words.join(", ")
+}
+
 /// The fault, the reply, and details; empty without a fault.
 fn fault(decision: &DecisionRecord) -> String {
     let Some(fault) = decision.fault else { return String::new() };
@@ -267,7 +284,7 @@ mod tests {
     fn replay() -> Replay {
         let seat = |role: &str, player: &str, reward: u8| {
             serde_json::json!({"role": role, "player": player, "player_hash": "", "reward": reward,
-                "start": {"wall_us": 1}})
+                "start": {"wall_us": 1, "value_tenths": u32::from(reward) * 10}})
         };
         let pass = serde_json::json!({"move": "pass", "n_legal": 1, "wall_us": 1});
         let late = serde_json::json!(
@@ -330,6 +347,8 @@ mod tests {
               right: quick
 
             start
+              left: value 0.0
+              right: value 100.0
                 (at 1) day
 
             0 of 2> step 1
