@@ -232,7 +232,9 @@ fn clock_start(wrote: Instant, sent: Instant, done: Instant) -> Instant {
     if done < sent { wrote } else { sent }
 }
 
-type Connected = (http1::SendRequest<OneFrame>, http1::Connection<Wire, OneFrame>);
+/// The connection is boxed, so that the futures through which it passes stay small: every
+/// match that waits for players keeps one for each.
+type Connected = (http1::SendRequest<OneFrame>, Box<http1::Connection<Wire, OneFrame>>);
 
 /// A connection to `target` that speaks HTTP. If this process stood still while
 /// it waited, it tries again for as long as that was.
@@ -262,7 +264,10 @@ async fn connect(
         .ignore_invalid_headers_in_responses(true)
         .allow_spaces_after_header_name_in_responses(true)
         .allow_obsolete_multiline_headers_in_responses(true);
-    builder.handshake(wire).await.map_err(|error| explain(&error, traffic, false))
+    match builder.handshake(wire).await {
+        Ok((sender, connection)) => Ok((sender, Box::new(connection))),
+        Err(error) => Err(explain(&error, traffic, false)),
+    }
 }
 
 /// Waits for the reply until the clock is over; `None` if the clock is first. What

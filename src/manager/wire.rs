@@ -25,8 +25,9 @@ use nix::sys::time::TimeSpec;
 use tokio::io::{AsyncWrite, Interest};
 use tokio::net::TcpStream;
 
-/// Maximum number of bytes that are taken at a time.
-const PIECE: usize = 4 << 10;
+/// Maximum number of bytes that are taken at a time. They lie on the stack first, of which each
+/// match has one.
+const PIECE: usize = 1 << 10;
 
 /// Bytes of a reply that are kept to show what it was.
 const KEPT: usize = 512;
