@@ -69,19 +69,21 @@ impl Search {
             found.line = moves.iter().take(MAX_LINE).map(|&action| vec![(me, action)]).collect();
             return (Some(action), found);
         }
-        if let Some((probabilities, mean)) = self.mixed(&choices, root, me)
+        let proven = self.proven_mixed(&choices, root, me);
+        if let Some((probabilities, value)) = proven.or_else(|| self.mixed(&choices, root, me))
             && let Some(drawn) = seed::draw(probabilities.iter().copied(), rng)
         {
             for (candidate, &probability) in found.candidates.iter_mut().zip(&probabilities) {
                 candidate.probability = Some(probability);
             }
-            found.value = Some(100.0 * f64::from(mean));
+            found.value = Some(value);
             found.line = self.line(root, me, choices[drawn].action);
             return (Some(choices[drawn].action), found);
         }
         let Some(best) = best_choice(&choices, bounds) else { return (None, found) };
         let visits: u64 = choices.iter().map(|choice| u64::from(choice.visits)).sum();
-        if visits == 0 && !best.bounds.is_exact() && best.bounds.low == 0 {
+        let is_known = bounds.is_exact() || best.bounds.is_exact() || best.bounds.low > 0;
+        if visits == 0 && !is_known {
             // Nothing is known of any move.
             return (None, found);
         }
@@ -90,9 +92,26 @@ impl Search {
         (Some(best.action), found)
     }
 
-    /// The probability of each of my moves by regret matching, and my mean reward; `None` where
-    /// that does not decide, since the value is proven, or since a single move enforces more.
-    fn mixed(&self, choices: &[Choice], root: u32, me: RoleId) -> Option<(Vec<f64>, f32)> {
+    /// The probability of each of my moves in a mixed strategy that enforces a proven value, and
+    /// that value, 0 to 100; `None` where a single move enforces as much, or may bring more.
+    fn proven_mixed(&self, choices: &[Choice], root: u32, me: RoleId) -> Option<(Vec<f64>, f64)> {
+        let bounds = self.tree.bounds(root)[usize::from(me.0)];
+        let is_better = |choice: &Choice| choice.value > bounds::share(bounds.low);
+        if !bounds.is_exact() && choices.iter().any(is_better) {
+            return None;
+        }
+        let strategy = proof::mixed_strategy(&self.tree, &self.roles, root, usize::from(me.0))?;
+        let value = if bounds.is_exact() {
+            bounds.reward()
+        } else {
+            100.0 * f64::from(bounds::share(bounds.low))
+        };
+        Some((strategy, value))
+    }
+
+    /// The probability of each of my moves by regret matching, and my mean reward, 0 to 100; `None`
+    /// where that does not decide, since the value is proven, or since a single move enforces more.
+    fn mixed(&self, choices: &[Choice], root: u32, me: RoleId) -> Option<(Vec<f64>, f64)> {
         let role = usize::from(me.0);
         let (bounds, mean) = (self.tree.bounds(root)[role], self.tree.means(root)[role]);
         let low = choices.iter().map(|choice| choice.bounds.low).fold(bounds.low, u16::max);
@@ -102,7 +121,7 @@ impl Search {
         let is_worse = |choice: &Choice| choice.bounds.high <= low && choice.bounds.low < low;
         let visits = |choice: &Choice| if is_worse(choice) { 0 } else { choice.visits };
         let probabilities = regret_matching::probabilities(choices.iter().map(visits))?;
-        Some((probabilities, bounds.clamp(mean)))
+        Some((probabilities, 100.0 * f64::from(bounds.clamp(mean))))
     }
 
     /// Further notes; `bounds` is what is proven of my value.

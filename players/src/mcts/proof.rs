@@ -2,16 +2,19 @@
 //! search", Computers and Games 2010), for any rewards and any number of roles.
 //!
 //! The lower bound of a role is what it can enforce against all others together, who know
-//! its move. The upper bound depends on who they are:
+//! its move, or its mixed strategy. The upper bound depends on who they are:
 //!
 //! - If two roles share a constant sum, the other one enforces that it gets no more. Both
 //!   bounds then enclose the value of minimax; where both choose at once they enclose the
-//!   value of the mixed strategies, too.
+//!   value of the mixed strategies, too. If roles mix their moves, the bounds there are the values
+//!   of the matrix games whose entries are the bounds of the children.
 //! - Else nobody has a reason to hold it down, so the upper bound is what it gets if all
 //!   others help. The bounds enclose whatever reasonable others let it have.
 //!
 //! Each bound follows from bounds that were proven before, in finitely many steps from
 //! terminal states, so that proofs hold in games whose states recur, too.
+
+use games::solve::matrix;
 
 use super::bounds::{BEST, Bounds};
 use super::roles::Roles;
@@ -164,6 +167,64 @@ impl<'a> JointValues<'a> {
         let best = |other| (0..self.moves.n[0]).map(|own| self.value(own, other).high).max();
         (0..self.moves.n[1]).filter_map(best).min().unwrap_or(BEST)
     }
+
+    /// The matrix game of one of the bounds: a row for each own move, a column for each of the
+    /// other role's.
+    fn matrix(&self, bound: fn(Bounds) -> u16) -> Vec<Vec<f64>> {
+        let entry = |own, other| f64::from(bound(self.value(own, other)));
+        let row = |own| (0..self.moves.n[1]).map(|other| entry(own, other)).collect();
+        (0..self.moves.n[0]).map(row).collect()
+    }
+
+    /// What mixed strategies make of what single moves enforce and grant.
+    fn mixed(&self, single: Bounds) -> Bounds {
+        let mut bounds = single;
+        if self.moves.n[0] < 2 || self.moves.n[1] < 2 || single.is_exact() {
+            return bounds;
+        }
+        let low = self.matrix(|bounds| bounds.low);
+        if least_of_columns(&low) > f64::from(single.low) {
+            bounds.low = bounds.low.max((matrix::solve(&low).0 - NUMERIC_ERROR).floor() as u16);
+        }
+        let high = self.matrix(|bounds| bounds.high);
+        if most_of_rows(&high) < f64::from(single.high) {
+            bounds.high = bounds.high.min((matrix::solve(&high).0 + NUMERIC_ERROR).ceil() as u16);
+        }
+        bounds
+    }
+}
+
+/// More than a linear program errs by, in units of bounds.
+const NUMERIC_ERROR: f64 = 1e-3;
+
+/// The least that a column grants by its best row.
+fn least_of_columns(rows: &[Vec<f64>]) -> f64 {
+    let best = |column: usize| rows.iter().map(|row| row[column]).fold(0.0, f64::max);
+    (0..rows[0].len()).map(best).fold(f64::INFINITY, f64::min)
+}
+
+/// The most that a row enforces.
+fn most_of_rows(rows: &[Vec<f64>]) -> f64 {
+    let worst = |row: &Vec<f64>| row.iter().copied().fold(f64::INFINITY, f64::min);
+    rows.iter().map(worst).fold(0.0, f64::max)
+}
+
+/// The probabilities with which a role of two opposed ones draws its move in a joint node, to
+/// enforce more than any single move does; `None` if a single move enforces as much, or nothing
+/// is proven.
+pub(super) fn mixed_strategy(tree: &Tree, roles: &Roles, at: u32, role: usize) -> Option<Vec<f64>> {
+    if !roles.opposed || !roles.mix || tree.node(at).kind != Kind::Joint || !tree.lists_children(at)
+    {
+        return None;
+    }
+    let values = JointValues::new(tree, roles, at, role);
+    let low = values.matrix(|bounds| bounds.low);
+    let single = most_of_rows(&low);
+    if least_of_columns(&low) <= single {
+        return None;
+    }
+    let (value, strategy) = matrix::solve(&low);
+    (value > single + 1.0).then_some(strategy)
 }
 
 /// By own move of a role in a joint node: what it enforces, and what it may bring.
@@ -172,12 +233,16 @@ pub(super) fn of_own_moves(tree: &Tree, roles: &Roles, at: u32, role: usize) -> 
 }
 
 /// Several choose at once. The role enforces what its best move does; opposed others
-/// grant no more than after their best joint move, which knows nothing of the role's.
+/// grant no more than after their best joint move, which knows nothing of the role's. Mixed
+/// strategies may enforce more, and grant less.
 fn of_joint(tree: &Tree, roles: &Roles, at: u32, role: usize) -> Bounds {
     let values = JointValues::new(tree, roles, at, role);
     let mut bounds = largest(values.of_own_moves());
     if roles.opposed {
         bounds.high = values.granted();
+    }
+    if roles.opposed && roles.mix {
+        bounds = values.mixed(bounds);
     }
     bounds
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use games::solve::matrix;
 use games::{RoleId, State};
 use proptest::prelude::*;
 
@@ -101,6 +102,30 @@ fn value(graph: &Graph, node: usize, role: usize, fold: fn(f64, f64) -> f64, lat
     own.iter().map(|&own| reply(own)).fold(0.0, f64::max)
 }
 
+/// The value of a state for one of two roles if the other one is opposed to it, and both may draw
+/// their moves where they choose at once.
+fn mixed_value(graph: &Graph, node: usize, role: usize) -> f64 {
+    let n_moves = match &graph.nodes[node] {
+        Node::Leaf(rewards) => return f64::from(rewards[role]),
+        Node::Inner { n_moves, .. } => n_moves,
+    };
+    let is_chance = |&role: &usize| graph.roles[role] == "random";
+    let other = (0..n_moves.len()).find(|other| *other != role && !is_chance(other)).unwrap();
+    let chance = (0..n_moves.len()).find(is_chance);
+    let n_drawn = chance.map_or(1, |chance| n_moves[chance]);
+    let entry = |own, others| {
+        let after = |drawn| {
+            let mut moves = vec![0; n_moves.len()];
+            chance.iter().for_each(|&chance| moves[chance] = drawn);
+            (moves[role], moves[other]) = (own, others);
+            mixed_value(graph, graph.child(node, &moves), role)
+        };
+        (0..n_drawn).map(after).sum::<f64>() / n_drawn as f64
+    };
+    let row = |own| (0..n_moves[other]).map(|others| entry(own, others)).collect();
+    matrix::solve(&(0..n_moves[role]).map(row).collect::<Vec<Vec<f64>>>()).0
+}
+
 /// The graph's node of a state of the tree.
 fn node_of(search: &Search, track: &Track, at: u32) -> usize {
     let mut state = State::default();
@@ -117,10 +142,14 @@ fn check_proofs(graph: &Graph, search: &Search, track: &Track) {
             let bounds = search.tree.bounds(at)[role];
             let [low, high] =
                 [bounds.low, bounds.high].map(|units| 100.0 * f64::from(share(units)));
-            let enforced = value(graph, node, role, f64::min, false);
-            let most = match search.roles.opposed {
-                true => value(graph, node, role, f64::min, true),
-                false => value(graph, node, role, f64::max, false),
+            let pure = |fold, late| value(graph, node, role, fold, late);
+            let (enforced, most) = match search.roles.opposed {
+                true if search.roles.mix => {
+                    let value = mixed_value(graph, node, role);
+                    (value, value)
+                }
+                true => (pure(f64::min, false), pure(f64::min, true)),
+                false => (pure(f64::min, false), pure(f64::max, false)),
             };
             assert!(low <= enforced + 1e-3, "{role} in {node}: {low} > {enforced}\n{graph:?}");
             assert!(high >= most - 1e-3, "{role} in {node}: {high} < {most}\n{graph:?}");

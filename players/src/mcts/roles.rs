@@ -9,17 +9,19 @@ pub(super) struct Roles {
     pub(super) strategic: Vec<usize>,
     /// Two roles whose rewards had the same sum wherever they were seen.
     pub(super) opposed: bool,
+    /// Opposed roles that choose at once draw their moves from mixed strategies.
+    pub(super) mix: bool,
     /// That sum.
     pub(super) sum: Option<u64>,
 }
 
 impl Roles {
-    /// The roles of a game.
-    pub(super) fn new(game: &games::Game) -> Self {
+    /// The roles of a game; `mix` as [in the roles](Self::mix).
+    pub(super) fn new(game: &games::Game, mix: bool) -> Self {
         let chance = game.random().map(|role| usize::from(role.0));
         let strategic: Vec<usize> =
             (0..game.roles().len()).filter(|&role| Some(role) != chance).collect();
-        Self { chance, opposed: strategic.len() == 2, strategic, sum: None }
+        Self { chance, opposed: strategic.len() == 2, strategic, mix, sum: None }
     }
 
     /// Notes the sum of two opposed roles' rewards in `n` terminal states. `false` if it

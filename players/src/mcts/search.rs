@@ -151,7 +151,7 @@ pub(super) struct Search {
 
 impl Search {
     pub(super) fn new(game: &games::Game, settings: Settings, rng: Pcg64) -> Self {
-        let roles = Roles::new(game);
+        let roles = Roles::new(game, settings.simultaneous == Simultaneous::RegretMatching);
         Self {
             tree: Tree::new(game.roles().len(), roles.chance),
             best_line: BestLine::new(&roles),

@@ -17,7 +17,7 @@ use super::search::{Search, Settings};
 use super::team;
 use super::tree::Kind;
 use crate::testing::shipped;
-use crate::{Stop, seed};
+use crate::{Candidate, Stop, seed};
 
 const SETTINGS: Settings = Settings {
     exploration: 0.2,
@@ -86,7 +86,12 @@ fn check(
     rng: &mut Pcg64,
     mut value: impl FnMut(&mut dyn StateMachine, &State) -> Option<Vec<f64>>,
 ) -> u64 {
-    let mut search = Search::new(machine.game(), SETTINGS, seed::generator(rng.random(), None));
+    let simultaneous = match rng.random() {
+        true => Simultaneous::Ucb,
+        false => Simultaneous::RegretMatching,
+    };
+    let settings = Settings { simultaneous, ..SETTINGS };
+    let mut search = Search::new(machine.game(), settings, seed::generator(rng.random(), None));
     let limit = rng.random_range(1..500);
     team::search(&mut search, machine, &mut [], state, &Stop::never(), limit).unwrap();
     let random = machine.game().random();
@@ -129,6 +134,7 @@ fn no_proof_is_wrong_in_solved_games() {
         "endless_tree",
         "dice_tree",
         "goofspiel",
+        "bidding_tic_tac_toe",
     ];
     let mut n_proven = 0;
     for name in names {
@@ -226,6 +232,54 @@ fn where_roles_choose_at_once_a_table_ends_no_search() {
         state = next;
     }
     assert!(n_joint > 1, "{n_joint}");
+}
+
+/// A table has the values after all joint moves, from which the mixed strategy follows that is
+/// worth the value of the state.
+#[test]
+fn where_roles_choose_at_once_a_table_gives_the_mixed_strategy() {
+    let mut machine = shipped("goofspiel");
+    let table = Arc::new(solved(&*machine));
+    let mut rng = seed::generator(1, None);
+    let (mut n_joint, mut n_drawn) = (0, 0);
+    for _ in 0..40 {
+        let state = random_position(&mut *machine, &mut rng, 0..=8);
+        let settings = Settings { simultaneous: Simultaneous::RegretMatching, ..SETTINGS };
+        let mut search = Search::new(machine.game(), settings, seed::generator(1, None));
+        search.set_table(Some(Arc::clone(&table)));
+        let root = team::search(&mut search, &mut *machine, &mut [], &state, &Stop::never(), 1);
+        let root = root.unwrap();
+        if search.tree.node(root).kind != Kind::Joint {
+            continue;
+        }
+        n_joint += 1;
+        let value = table.value(machine.key(&state)).unwrap()[0];
+        let (action, found) = search.answer(root, RoleId(0), &mut rng);
+        assert!(found.proven && found.completed && found.table_hits > 0, "{found:?}");
+        assert!((found.value.unwrap() - value).abs() < 0.1, "{value}, {found:?}");
+        n_drawn += usize::from(found.candidates.iter().any(|it| it.probability.is_some()));
+        let mut legal = [Vec::new(), Vec::new(), Vec::new()];
+        for (role, moves) in (0..).zip(&mut legal) {
+            machine.legal_moves(&state, RoleId(role), moves).unwrap();
+        }
+        let [own_moves, others, drawn] = &legal;
+        for &other in others {
+            let mut expected = 0.0;
+            for &own in own_moves {
+                let of = |it: &&Candidate| it.action == own;
+                let share = found.candidates.iter().find(of).and_then(|it| it.probability);
+                let share = share.unwrap_or(f64::from(u8::from(action == Some(own))));
+                for &drawn_move in drawn {
+                    let mut next = State::default();
+                    machine.next_state(&state, &[own, other, drawn_move], &mut next).unwrap();
+                    let value = table.value(machine.key(&next)).unwrap()[0];
+                    expected += share * value / drawn.len() as f64;
+                }
+            }
+            assert!(expected > value - 0.1, "{expected} instead of {value}: {found:?}");
+        }
+    }
+    assert!(n_joint > 5 && n_drawn > 0, "{n_joint} {n_drawn}");
 }
 
 /// Hex on 5 by 5 has too many states for a table; the last moves are searched to the end.
