@@ -14,7 +14,7 @@ use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
 use self::ending::End;
-use self::grounding::Grounding;
+use self::grounding::{Grounding, Reasoner};
 use super::environment::Environment;
 use super::survey::{Limits, ObservedKind, Spread, Survey, survey};
 use super::view::{ByRole, role_names};
@@ -162,7 +162,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     if arguments.dot {
         return grounding::draw(&game);
     }
-    let (machine, grounding, network) = grounding::reasoner(&game)?;
+    let Reasoner { machine, grounding, network } = grounding::reasoner(&game)?;
     let reasoner = machine.reasoner();
     let mut walker = Walker::new(machine);
     let initial = walker.machine.initial_state().map_err(reasoning)?;

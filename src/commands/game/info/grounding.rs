@@ -104,11 +104,18 @@ fn shown(seconds: f64) -> String {
     if seconds >= 1.0 { format!("{seconds:.2} s") } else { format!("{:.2} ms", seconds * 1e3) }
 }
 
-/// The reasoner for a game, as it is chosen for matches, how it came about, and its network, if
-/// it has one.
-pub(super) fn reasoner(
-    game: &Arc<Game>,
-) -> Result<(Box<dyn StateMachine>, Grounding, Option<Arc<Network>>), Failure> {
+/// The reasoner for a game, and what it is made of.
+pub(super) struct Reasoner {
+    /// As it is chosen for matches.
+    pub(super) machine: Box<dyn StateMachine>,
+    /// How it came about.
+    pub(super) grounding: Grounding,
+    /// Its network, if it has one.
+    pub(super) network: Option<Arc<Network>>,
+}
+
+/// The reasoner for a game.
+pub(super) fn reasoner(game: &Arc<Game>) -> Result<Reasoner, Failure> {
     let prover = Prover::new(Arc::clone(game), Guards::default()).map_err(reasoning)?;
     let mut passes = Vec::new();
     let mut last = Instant::now();
@@ -124,12 +131,17 @@ pub(super) fn reasoner(
             let network = Arc::new(network);
             let machine = NetworkMachine::new(Arc::clone(&network), prover);
             let done = Box::new(done(&statistics, passes));
-            (Box::new(machine), Grounding::Done(done), Some(network))
+            Reasoner {
+                machine: Box::new(machine),
+                grounding: Grounding::Done(done),
+                network: Some(network),
+            }
         }
-        Err(error) => {
-            let machine = Box::new(prover);
-            (machine, Grounding::Refused { not_ground: error.to_string() }, None)
-        }
+        Err(error) => Reasoner {
+            machine: Box::new(prover),
+            grounding: Grounding::Refused { not_ground: error.to_string() },
+            network: None,
+        },
     })
 }
 
