@@ -65,7 +65,8 @@ impl<'n> Samples<'n> {
     }
 }
 
-fn value(values: &[u64], lit: Lit) -> u64 {
+/// What a literal is in 64 positions, by the values of all nodes.
+pub(crate) fn value(values: &[u64], lit: Lit) -> u64 {
     let value = values[lit.node() as usize];
     if lit.is_negated() { !value } else { value }
 }

@@ -1,7 +1,7 @@
 //! Steps of random play, 64 at a time.
 
 use crate::Network;
-use crate::network::samples::{Sample, Samples};
+use crate::network::samples::{Sample, Samples, value};
 
 /// Work on samples, in nodes that are evaluated and moves that are looked at.
 const WORK: usize = 30_000_000;
@@ -24,11 +24,7 @@ pub(super) fn observe(network: &Network, most: u32) -> Vec<ObservedStep> {
     let mut steps = Vec::new();
     for _ in 0..n_steps {
         let Sample { values, going } = samples.next();
-        let value = |node: u32| values[node as usize];
-        let next = network
-            .next
-            .iter()
-            .map(|lit| if lit.is_negated() { !value(lit.node()) } else { value(lit.node()) });
+        let next = network.next.iter().map(|&lit| value(values, lit));
         let now = values[1..=network.n_facts()].to_vec();
         steps.push(ObservedStep { now, next: next.collect(), going });
     }
