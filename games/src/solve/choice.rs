@@ -275,9 +275,10 @@ impl Profiles<'_> {
             left[outer].iter().map(line).collect()
         };
         let for_row = rewards(row, true);
-        let (value, shares) = saddle(&for_row).unwrap_or_else(|| matrix::solve(&for_row));
+        let (value, shares) = matrix::saddle(&for_row).unwrap_or_else(|| matrix::solve(&for_row));
         let for_column = rewards(column, false);
-        let (_, replies) = saddle(&for_column).unwrap_or_else(|| matrix::solve(&for_column));
+        let (_, replies) =
+            matrix::saddle(&for_column).unwrap_or_else(|| matrix::solve(&for_column));
         let n_roles = self.counts.len();
         let mut expected = vec![0.0; n_roles];
         for (index, share) in left[row].iter().zip(&shares) {
@@ -300,19 +301,4 @@ impl Profiles<'_> {
         }
         expected
     }
-}
-
-/// The value of a matrix with a saddle point, and the rows that reach it: no strategy is
-/// better than one of these rows. They share the probability evenly.
-fn saddle(rows: &[Vec<f64>]) -> Option<(f64, Vec<f64>)> {
-    let least = |row: &Vec<f64>| row.iter().copied().fold(f64::INFINITY, f64::min);
-    let guaranteed = rows.iter().map(least).fold(f64::NEG_INFINITY, f64::max);
-    let most = |column: usize| rows.iter().map(|row| row[column]).fold(f64::NEG_INFINITY, f64::max);
-    let conceded = (0..rows[0].len()).map(most).fold(f64::INFINITY, f64::min);
-    (guaranteed == conceded).then(|| {
-        let is_best = |row: &Vec<f64>| least(row) == guaranteed;
-        let n_best = rows.iter().filter(|row| is_best(row)).count() as f64;
-        let shares = rows.iter().map(|row| if is_best(row) { 1.0 / n_best } else { 0.0 });
-        (guaranteed, shares.collect())
-    })
 }

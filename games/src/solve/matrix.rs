@@ -69,6 +69,25 @@ pub fn solve(rows: &[Vec<f64>]) -> (f64, Vec<f64>) {
     (value - shift, strategy.collect())
 }
 
+/// The value of a matrix with a saddle point, and the rows that reach it: no strategy is
+/// better than one of these rows. They share the probability evenly.
+///
+/// # Panics
+/// If there is no row.
+#[must_use]
+pub fn saddle(rows: &[Vec<f64>]) -> Option<(f64, Vec<f64>)> {
+    let least = |row: &Vec<f64>| row.iter().copied().fold(f64::INFINITY, f64::min);
+    let guaranteed = rows.iter().map(least).fold(f64::NEG_INFINITY, f64::max);
+    let most = |column: usize| rows.iter().map(|row| row[column]).fold(f64::NEG_INFINITY, f64::max);
+    let conceded = (0..rows[0].len()).map(most).fold(f64::INFINITY, f64::min);
+    (guaranteed == conceded).then(|| {
+        let is_best = |row: &Vec<f64>| least(row) == guaranteed;
+        let n_best = rows.iter().filter(|row| is_best(row)).count() as f64;
+        let shares = rows.iter().map(|row| if is_best(row) { 1.0 / n_best } else { 0.0 });
+        (guaranteed, shares.collect())
+    })
+}
+
 fn pivot(tableau: &mut [Vec<f64>], objective: &mut [f64], line: usize, column: usize) {
     let scale = tableau[line][column];
     let pivot_line: Vec<f64> = tableau[line].iter().map(|cell| cell / scale).collect();

@@ -183,11 +183,11 @@ impl<'a> JointValues<'a> {
             return bounds;
         }
         let low = self.matrix(|bounds| bounds.low);
-        if least_of_columns(&low) > f64::from(single.low) {
+        if matrix::saddle(&low).is_none() {
             bounds.low = bounds.low.max((matrix::solve(&low).0 - NUMERIC_ERROR).floor() as u16);
         }
         let high = self.matrix(|bounds| bounds.high);
-        if most_of_rows(&high) < f64::from(single.high) {
+        if matrix::saddle(&high).is_none() {
             bounds.high = bounds.high.min((matrix::solve(&high).0 + NUMERIC_ERROR).ceil() as u16);
         }
         bounds
@@ -196,18 +196,6 @@ impl<'a> JointValues<'a> {
 
 /// More than a linear program errs by, in units of bounds.
 const NUMERIC_ERROR: f64 = 1e-3;
-
-/// The least that a column grants by its best row.
-fn least_of_columns(rows: &[Vec<f64>]) -> f64 {
-    let best = |column: usize| rows.iter().map(|row| row[column]).fold(0.0, f64::max);
-    (0..rows[0].len()).map(best).fold(f64::INFINITY, f64::min)
-}
-
-/// The most that a row enforces.
-fn most_of_rows(rows: &[Vec<f64>]) -> f64 {
-    let worst = |row: &Vec<f64>| row.iter().copied().fold(f64::INFINITY, f64::min);
-    rows.iter().map(worst).fold(0.0, f64::max)
-}
 
 /// The probabilities with which a role of two opposed ones draws its move in a joint node, to
 /// enforce more than any single move does; `None` if a single move enforces as much, or nothing
@@ -219,10 +207,10 @@ pub(super) fn mixed_strategy(tree: &Tree, roles: &Roles, at: u32, role: usize) -
     }
     let values = JointValues::new(tree, roles, at, role);
     let low = values.matrix(|bounds| bounds.low);
-    let single = most_of_rows(&low);
-    if least_of_columns(&low) <= single {
+    if matrix::saddle(&low).is_some() {
         return None;
     }
+    let single = f64::from(largest(values.of_own_moves()).low);
     let (value, strategy) = matrix::solve(&low);
     (value > single + 1.0).then_some(strategy)
 }
