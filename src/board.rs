@@ -70,7 +70,7 @@ enum Form {
     /// Points on which men are piled up. The grid's rows are their numbers; these are the
     /// names of the heights.
     Piles(Vec<String>),
-    /// Places at which roles have so many men. The rows are the roles.
+    /// A row for each role, with its number of men at each place.
     Counts,
 }
 

@@ -14,7 +14,7 @@ use crate::checkpoint_file::{CheckpointError, lock};
 /// The least time between two writes.
 const INTERVAL: Duration = Duration::from_mins(5);
 
-/// Writing takes at most one part in so many of the time.
+/// Writing takes at most 1 / `SHARE` of the time.
 const SHARE: u32 = 20;
 
 /// The file of a proof's checkpoint, locked. It is empty before the first write.

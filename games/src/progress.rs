@@ -1,5 +1,5 @@
-//! Whether play must end because every step, or some step of every few in a row, brings a
-//! change that is never undone, and only so many such changes are possible.
+//! Whether play must end because every step, or one step of every few in a row, makes a
+//! change that is never undone, and the number of such changes is limited.
 //!
 //! ```text
 //! Network -> groups of facts of which at most one holds: variables (induction)
@@ -76,9 +76,9 @@ pub struct Progress {
 pub enum ProgressReason {
     /// Changes that are never undone.
     Changes {
-        /// Among so many steps in a row, one brings such a change.
+        /// Of this many steps in a row, at least one makes such a change.
         window: u32,
-        /// Such changes in a match, at most.
+        /// Maximum number of such changes in a match.
         most: u32,
     },
     /// Each fact has a weight, and each step lowers the sum of the weights of the facts that hold

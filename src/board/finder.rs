@@ -23,7 +23,7 @@ const MIN_ALONE: [f64; 2] = [0.45, 0.8];
 /// Steps of reasoning spent on the domain of the facts.
 const MAX_STEPS: u64 = 50_000_000;
 
-/// What tells which relation is the board: one piece on each of many cells, and few kinds
+/// How likely a relation is the board: it has one piece on each of many cells, and few kinds
 /// of pieces.
 pub(super) type Rank = ([bool; 2], usize, u32, Reverse<usize>);
 

@@ -1,9 +1,9 @@
-//! A track: points in a row, on which roles have so many men each, as in backgammon, and the
+//! A track: a row of points, each with a number of men of each role, as in backgammon, and the
 //! places beside it, such as a bar.
 //!
-//! `(checkers 8 black 2)` is known to count men, and not to be a second coordinate, because a
-//! role always has as many: on the points, and by the relations of a role and a number that
-//! make up for those that are missing there, such as `(bar black 1)`.
+//! In `(checkers 8 black 2)` the 2 is a number of men and not a second coordinate, because the
+//! total of each role never changes. The total includes the men that are not on points, which
+//! relations of a role and a number list, such as `(bar black 1)`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -121,7 +121,7 @@ fn mean(machine: &mut dyn StateMachine, states: &[State], role: RoleId, depth: u
     [0, 1].map(|at| all.iter().map(|bounds| bounds[at]).sum::<f64>() / all.len() as f64)
 }
 
-/// Whether so many steps show that no other move can be better than the good ones.
+/// Whether this many steps show that no other move can be better than the good ones.
 fn is_certain(position: &Position, depth: u32) -> bool {
     let mut machine = state_machine_for(Arc::clone(&position.rules), Guards::default()).unwrap();
     let start = machine.initial_state().unwrap();

@@ -12,7 +12,7 @@ use proptest::test_runner::{TestError, TestRunner};
 use super::agreement::{self, Effort};
 use super::generator;
 
-/// Most of these games take so many numbers.
+/// Most of these games take this many numbers.
 const LEAST_NUMBERS: usize = 150;
 const MOST_NUMBERS: usize = 600;
 

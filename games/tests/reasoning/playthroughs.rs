@@ -14,7 +14,7 @@ use games::{
 
 use super::random::Random;
 
-/// A match is cut off after so many steps.
+/// A match is cut off after this many steps.
 const MAX_STEPS: usize = 30;
 
 #[test]

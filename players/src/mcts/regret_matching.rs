@@ -88,7 +88,7 @@ pub(super) fn choose(moves: &[Edge], n: u32, rng: &mut Pcg64) -> usize {
     by_regret.unwrap_or_else(|| rng.random_range(0..moves.len()))
 }
 
-/// The probabilities with which moves are to be played that were tried so many times; `None` if
+/// The probabilities with which to play moves that were tried this many times; `None` if
 /// that says nothing. Left out are moves that were hardly tried but at random and at the
 /// beginning, when nothing was known: with n visits, those with less than 2 sqrt(n), but none
 /// that has a quarter of the visits of the most frequent one.

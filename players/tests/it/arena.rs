@@ -138,7 +138,7 @@ pub(crate) fn play_until(
     play_steps(machine, players, seed, stop, usize::MAX)
 }
 
-/// The same for at most so many steps, or until some role has no legal move.
+/// The same for at most this many steps, or until some role has no legal move.
 pub(crate) fn play_steps(
     machine: &mut dyn StateMachine,
     players: &mut [Box<dyn Player>],

@@ -43,14 +43,14 @@ pub(super) enum End {
         /// Steps after which it can have come back.
         steps: u32,
     },
-    /// Not all states were computed, but play makes changes that are never undone, and only so
-    /// many of them are possible.
+    /// Not all states were computed, but play keeps making changes that are never undone, and
+    /// their number is limited.
     Progress {
         /// Steps after which play has ended.
         steps: u32,
-        /// Among so many steps in a row, one makes such a change.
+        /// Of this many steps in a row, at least one makes such a change.
         window: u32,
-        /// Such changes in a match, at most.
+        /// Maximum number of such changes in a match.
         changes: u32,
         /// The relations of the facts that change.
         relations: Vec<String>,
