@@ -31,7 +31,7 @@ use crate::{
 };
 use best_response::{Judgement, judge};
 use solver::{Method, Solver};
-use tree::{Builder, Growth, Tree};
+use tree::{Builder, Growth, TooLarge, Tree};
 
 /// The player.
 pub(crate) const KIND: PlayerKind = PlayerKind {
@@ -175,29 +175,22 @@ impl Player for Cfr {
 
     fn check(&mut self, mut machine: Box<dyn StateMachine>) -> Result<(), Failure> {
         if size::is_too_large(machine.as_mut(), self.most_nodes, &Stop::never(), &mut 0)? {
-            return Err(self.too_large(Growth::TooManyNodes));
+            return Err(too_large(TooLarge::Nodes(self.most_nodes)));
         }
         let mut builder = Builder::new(machine.as_mut(), self.most_nodes)?;
         match builder.grow(machine.as_mut(), &Stop::never(), &mut 0)? {
             Growth::Whole | Growth::Stopped => Ok(()),
-            excess => Err(self.too_large(excess)),
+            Growth::TooLarge(excess) => Err(too_large(excess)),
         }
     }
 }
 
-impl Cfr {
-    fn too_large(&self, excess: Growth) -> Failure {
-        let found = match excess {
-            Growth::TooManyBytes(most) => {
-                let megabytes = most.div_ceil(1_000_000);
-                format!("the states of its tree take more than {megabytes} MB")
-            }
-            _ => format!("its tree has more than {}", counted(self.most_nodes, "node")),
-        };
-        let (name, option) = (KIND.name, NODES.name);
-        Failure::Unsuitable(format!("{found}, and `{name}` solves whole games (option `{option}`)"))
-    }
+fn too_large(excess: TooLarge) -> Failure {
+    let (name, option) = (KIND.name, NODES.name);
+    Failure::Unsuitable(format!("{excess}, and `{name}` solves whole games (option `{option}`)"))
+}
 
+impl Cfr {
     /// Builds the tree and improves the strategy until it is good enough or `stop` is due.
     fn solve(&mut self, stop: &Stop) -> Result<(), Failure> {
         let deliberation = self.deliberation.get_or_insert_default();
@@ -215,7 +208,7 @@ impl Cfr {
                 ));
                 return Ok(());
             }
-            Ok(excess) => return Err(self.too_large(excess)),
+            Ok(Growth::TooLarge(excess)) => return Err(too_large(excess)),
             Err(error) => return Err(error.into()),
         }
         if matches!(seated.work, Work::Building(_))

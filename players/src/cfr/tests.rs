@@ -241,7 +241,7 @@ fn a_large_tree_is_given_up() {
     let mut machine = machine(library::find("phantom_connect_four").unwrap().text);
     let mut builder = Builder::new(machine.as_mut(), 500).unwrap();
     let growth = builder.grow(machine.as_mut(), &Stop::never(), &mut 0).unwrap();
-    assert_eq!(growth, Growth::TooManyNodes);
+    assert_eq!(growth, Growth::TooLarge(TooLarge::Nodes(500)));
     assert!(builder.n_nodes() < 600);
 }
 

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::Stop;
 use crate::belief::{Knowledge, Replies, allow, knowledge_after};
+use crate::counted::counted;
 use crate::search::worst;
 
 /// Who moves at a node.
@@ -98,10 +99,19 @@ pub(super) enum Growth {
     Whole,
     /// The stop was due.
     Stopped,
-    /// It has more nodes than it may have.
-    TooManyNodes,
-    /// Its states take more memory than they may, in bytes.
-    TooManyBytes(usize),
+    /// It is larger than it may be.
+    TooLarge(TooLarge),
+}
+
+/// Which limit of a tree of information sets was too low.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TooLarge {
+    /// The tree has more nodes than this.
+    #[error("its tree has more than {}", counted(*.0, "node"))]
+    Nodes(usize),
+    /// The states that are open at the same time take more bytes than this.
+    #[error("the states of its tree take more than {} MB", .0.div_ceil(1_000_000))]
+    Bytes(usize),
 }
 
 /// A state of the step at hand.
@@ -214,9 +224,9 @@ impl Builder {
     fn excess(&self) -> Option<Growth> {
         let most_bytes = self.most_nodes.saturating_mul(BYTES_FOR_EACH);
         if self.n_nodes() > self.most_nodes {
-            Some(Growth::TooManyNodes)
+            Some(Growth::TooLarge(TooLarge::Nodes(self.most_nodes)))
         } else if self.n_bytes > most_bytes {
-            Some(Growth::TooManyBytes(most_bytes))
+            Some(Growth::TooLarge(TooLarge::Bytes(most_bytes)))
         } else {
             None
         }
@@ -246,7 +256,7 @@ impl Builder {
                 }
             } else if self.n_taken < self.open.len() {
                 if !self.enter(machine)? {
-                    return Ok(Growth::TooManyNodes);
+                    return Ok(Growth::TooLarge(TooLarge::Nodes(self.most_nodes)));
                 }
                 // A state that was entered is not needed any more.
                 self.n_bytes -= n_bytes(&std::mem::take(&mut self.open[self.n_taken].state));
