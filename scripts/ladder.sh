@@ -41,7 +41,7 @@ Made by `scripts/ladder.sh` from the specs in [ladder](ladder). [How to repeat i
 `ladder.csv` has the same tables with all digits.
 
 END
-    "$gamemaster" game bench --suite tic_tac_toe --seconds 0.5 --format md |
+    "$gamemaster" game bench --suite tic_tac_toe --time 500ms --format md |
         sed -n '/rustc/ { s/; [0-9.]* s for each number//; p }; /^Yardstick/ { s/; peak.*/./; p }'
     cat <<'END'
 

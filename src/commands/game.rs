@@ -31,7 +31,7 @@ Examples:
   gamemaster game rules tic_tac_toe
   gamemaster game validate my_game.kif --play
   gamemaster game state tic_tac_toe --moves '((mark 1 1) noop)'
-  gamemaster game bench breakthrough --seconds 5";
+  gamemaster game bench breakthrough --time 5s";
 
 /// What to look at.
 #[derive(Debug, Subcommand)]
@@ -79,6 +79,7 @@ pub fn execute(command: &Command) -> CommandResult {
 #[derive(Args, Debug)]
 struct GameArgument {
     /// Path of a rulesheet, or the name of a shipped game
+    #[arg(value_name = "GAME")]
     file: String,
     #[command(flatten)]
     reading: Reading,

@@ -50,15 +50,6 @@ pub(super) fn number(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "expected a number".to_owned())
 }
 
-/// A number of seconds that a duration can hold.
-pub(super) fn seconds(text: &str) -> Result<f64, String> {
-    let seconds = number(text)?;
-    match Duration::try_from_secs_f64(seconds) {
-        Ok(_) => Ok(seconds),
-        Err(_) => Err("expected a number of seconds from 0".to_owned()),
-    }
-}
-
 /// An error names no limit above this: nobody waits so long.
 const LONGEST_NAMED: Duration = Duration::from_secs(366 * 24 * 3600);
 

@@ -35,7 +35,7 @@ const EXAMPLES: &str = "\
 Examples:
   gamemaster train breakthrough_6x6
   gamemaster train mini_backgammon --time 20s --player alpha_beta:depth=2
-  gamemaster train othello_6x6 --matches 5000 --seed 7 --output othello.toml
+  gamemaster train othello_6x6 --matches 5000 --seed 7 --out othello.toml
   gamemaster play breakthrough_6x6 random \\
       alpha_beta:evaluation=learned:breakthrough_6x6.evaluation.toml
 
@@ -91,7 +91,7 @@ pub struct Arguments {
     seed: u64,
     /// Write the evaluation to FILE [default: GAME.evaluation.toml]
     #[arg(long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    out: Option<PathBuf>,
     /// Compare this player with and without the evaluation
     #[arg(long, value_name = "PLAYER", default_value = "alpha_beta")]
     player: String,
@@ -158,7 +158,7 @@ struct FeatureReport {
 /// Carries out `gamemaster train`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
     let game = game_source::load(&arguments.game, arguments.reading).map_err(Failure::game)?.game;
-    let path = arguments.output.clone().unwrap_or_else(|| default_path(&game));
+    let path = arguments.out.clone().unwrap_or_else(|| default_path(&game));
     let player = searcher(&arguments.player).map_err(Failure::usage)?;
     let cancel = Cancel::new();
     let stop = cancel.clone();
@@ -170,7 +170,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         exploration: arguments.exploration,
         seed: arguments.seed,
     };
-    output_files::check(&[("--output", &path)], &[("the game", Path::new(&arguments.game))])?;
+    output_files::check(&[("--out", &path)], &[("the game", Path::new(&arguments.game))])?;
     let machine = state_machine_for(game.clone(), Guards::default()).map_err(Failure::preflight)?;
     let mut on_pieces = machine.fork();
     let trainer = train(arguments, machine, settings, begun, &cancel)?;

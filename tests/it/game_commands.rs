@@ -577,7 +577,7 @@ fn a_playout_depends_on_its_seed_and_number_alone() {
     let one = trace(&["--random", "1", "--seed", "5"]);
     assert_eq!(three[..one.len()], one);
     assert_ne!(trace(&["--seed", "6"]), one);
-    let cut = trace(&["--seed", "5", "--steps", "3"]);
+    let cut = trace(&["--seed", "5", "--step-limit", "3"]);
     assert_eq!(cut.len(), 4);
     assert_eq!(cut[..3], one[..3]);
     assert_eq!((&cut[3]["joint"], &cut[3]["terminal"]), (&Value::Null, &Value::Bool(false)));
@@ -708,7 +708,7 @@ fn real_traces_agree_line_by_line() {
 
 #[test]
 fn a_measurement_has_exactly_these_members() {
-    let ran = game(Path::new("."), &["bench", "tic_tac_toe", "--seconds", "0.05", "--json"]);
+    let ran = game(Path::new("."), &["bench", "tic_tac_toe", "--time", "50ms", "--json"]);
     let measurement = lines(&ran.stdout).remove(0);
     let members: Vec<&str> = measurement.as_object().unwrap().keys().map(String::as_str).collect();
     let mut expected = [
@@ -741,7 +741,7 @@ fn a_measurement_has_exactly_these_members() {
 fn a_game_without_end_is_measured_all_the_same() {
     let endless = LAMP.replace("(<= terminal (true lit))", "(<= terminal (true never))");
     let folder = files(&[("game.kif", endless.as_bytes())]);
-    let arguments = ["bench", "game.kif", "--seconds", "0", "--steps", "7", "--json"];
+    let arguments = ["bench", "game.kif", "--time", "0s", "--step-limit", "7", "--json"];
     let ran = game(folder.path(), &arguments);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let measurement = &lines(&ran.stdout)[0];

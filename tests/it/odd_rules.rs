@@ -71,7 +71,7 @@ fn no_playouts_show_nothing() {
     let none = ["game", "validate", "stuck.kif", "--play", "--playouts", "0"];
     let told = workspace.run(&none).code(0).stdout();
     assert_eq!(told, "stuck.kif: valid, no findings\n");
-    for none in ["--playouts", "--seconds"] {
+    for none in ["--playouts", "--time"] {
         let told = workspace.run(&["game", "info", "nim", none, "0"]).code(0).stdout();
         let unknown =
             "2 agents, fully observable, deterministic; the rest is unknown (no playouts)\n";

@@ -96,9 +96,9 @@ fn a_game_without_a_plan_is_told_from_a_search_that_was_stopped() {
     workspace.write("circle.kif", circle);
     let told = workspace.run(&["game", "plan", "circle.kif", "--all"]).code(0).stdout();
     assert!(told.contains("  no plan ends the match within 1,000 moves\n"), "{told}");
-    let stopped = ["game", "plan", "fifteen_puzzle", "--all", "--seconds", "0.1"];
+    let stopped = ["game", "plan", "fifteen_puzzle", "--all", "--time", "100ms"];
     let told = workspace.run(&stopped).code(0).stdout();
-    assert!(told.contains("no optimal plan was found; search longer with --seconds"), "{told}");
+    assert!(told.contains("no optimal plan was found; search longer with --time"), "{told}");
 }
 
 /// Plans that players made, checked without the players: what they guarantee is the value

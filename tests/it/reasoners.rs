@@ -41,7 +41,7 @@ fn every_reasoner_plays_the_same_game() {
     // random moves take 7.6262 steps, and the first player gets 64.841 of 100.
     for (reasoner, lanes) in [("prover", 1), ("network", 1), ("batch", 512)] {
         let arguments =
-            ["bench", "tic_tac_toe", "--reasoner", reasoner, "--seconds", "0.5", "--json"];
+            ["bench", "tic_tac_toe", "--reasoner", reasoner, "--time", "500ms", "--json"];
         let measured = json(Path::new("."), &arguments);
         assert!(measured["reasoner"].as_str().unwrap().ends_with(reasoner));
         assert_eq!(measured["lanes"], lanes);
@@ -58,8 +58,7 @@ fn every_reasoner_plays_the_same_game() {
 #[test]
 fn threads_play_side_by_side() {
     for reasoner in ["prover", "batch"] {
-        let arguments =
-            ["bench", "nim", "--reasoner", reasoner, "--threads", "3", "--seconds", "0"];
+        let arguments = ["bench", "nim", "--reasoner", reasoner, "--threads", "3", "--time", "0s"];
         let (code, stdout, stderr) = game(Path::new("."), &arguments);
         assert_eq!(code, 0, "{stderr}");
         assert!(stdout.lines().next().unwrap().ends_with("3 threads"), "{stdout}");
@@ -72,7 +71,7 @@ fn threads_play_side_by_side() {
 #[test]
 fn narrower_batches_can_be_asked_for() {
     let arguments =
-        ["bench", "nim", "--reasoner", "batch", "--lanes", "64", "--seconds", "0", "--json"];
+        ["bench", "nim", "--reasoner", "batch", "--lanes", "64", "--time", "0s", "--json"];
     assert_eq!(json(Path::new("."), &arguments)["lanes"], 64);
     let (code, _, stderr) = game(Path::new("."), &["bench", "nim", "--lanes", "64"]);
     assert_eq!(
@@ -81,7 +80,7 @@ fn narrower_batches_can_be_asked_for() {
     );
     let (code, stdout, _) = game(
         Path::new("."),
-        &["bench", "nim", "--reasoner", "batch", "--interpreted", "--seconds", "0"],
+        &["bench", "nim", "--reasoner", "batch", "--interpreted", "--time", "0s"],
     );
     assert_eq!(code, 0);
     assert!(
@@ -99,10 +98,10 @@ fn what_cannot_be_ground_is_left_to_the_prover() {
     assert_eq!(why, "the rules for `next` nest terms deeper than 64");
     let (_, stdout, _) = game(folder.path(), &["info", "growing.kif"]);
     assert!(stdout.contains(&format!("grounding      none: {why}\n")), "{stdout}");
-    let arguments = ["bench", "growing.kif", "--seconds", "0", "--json"];
+    let arguments = ["bench", "growing.kif", "--time", "0s", "--json"];
     let measured = json(folder.path(), &arguments);
     assert_eq!((&measured["reasoner"], &measured["not_ground"]), (&"prover".into(), &why.into()));
-    let (_, stdout, _) = game(folder.path(), &["bench", "growing.kif", "--seconds", "0"]);
+    let (_, stdout, _) = game(folder.path(), &["bench", "growing.kif", "--time", "0s"]);
     assert!(stdout.contains(&format!("  no network   {why}\n")), "{stdout}");
     for reasoner in ["network", "batch"] {
         let (code, _, stderr) =

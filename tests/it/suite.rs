@@ -23,7 +23,7 @@ fn without_numbers(text: &str) -> String {
 
 #[test]
 fn each_game_has_a_row_of_the_table() {
-    let (code, stdout, stderr) = bench(&["--suite", "nim", "tic_tac_toe", "--seconds", "0"]);
+    let (code, stdout, stderr) = bench(&["--suite", "nim", "tic_tac_toe", "--time", "0s"]);
     assert_eq!(code, 0, "{stderr}");
     assert_eq!(stderr, "1/2 nim\n2/2 tic_tac_toe\n");
     let lines: Vec<&str> = stdout.lines().collect();
@@ -36,7 +36,7 @@ fn each_game_has_a_row_of_the_table() {
         assert_eq!(lines[0].len(), line.len(), "columns are aligned");
     }
     assert!(stdout.contains("\nYardstick: "), "{stdout}");
-    let (_, markdown, _) = bench(&["--suite", "nim", "--seconds", "0", "--format", "md"]);
+    let (_, markdown, _) = bench(&["--suite", "nim", "--time", "0s", "--format", "md"]);
     let lines: Vec<&str> = markdown.lines().collect();
     assert!(lines[1].starts_with("| --- | ---: |"), "{markdown}");
     assert_eq!(lines[0].matches('|').count(), lines[2].matches('|').count());
@@ -45,7 +45,7 @@ fn each_game_has_a_row_of_the_table() {
 #[test]
 fn the_table_for_programs_names_the_computer() {
     let suite =
-        json(Path::new("."), &["bench", "--suite", "tic_tac_toe", "--seconds", "0", "--json"]);
+        json(Path::new("."), &["bench", "--suite", "tic_tac_toe", "--time", "0s", "--json"]);
     assert!(suite["cpu"].is_string() && suite["cores"].as_u64().unwrap() > 0);
     assert!(suite["rustc"].as_str().unwrap().starts_with("rustc "));
     assert_eq!(suite["gamemaster"], env!("CARGO_PKG_VERSION"));
@@ -59,7 +59,7 @@ fn the_table_for_programs_names_the_computer() {
         assert!(row[speed].as_f64().unwrap() > 0.0, "{speed}");
     }
 
-    let (code, csv, _) = bench(&["--suite", "tic_tac_toe", "--seconds", "0", "--format", "csv"]);
+    let (code, csv, _) = bench(&["--suite", "tic_tac_toe", "--time", "0s", "--format", "csv"]);
     assert_eq!(code, 0);
     let mut reader = csv_rows(&csv).into_iter();
     expect![[
@@ -91,8 +91,7 @@ fn csv_rows(text: &str) -> Vec<Vec<String>> {
 #[test]
 fn what_cannot_be_ground_has_empty_cells() {
     let folder = growing();
-    let suite =
-        json(folder.path(), &["bench", "--suite", "growing.kif", "--seconds", "0", "--json"]);
+    let suite = json(folder.path(), &["bench", "--suite", "growing.kif", "--time", "0s", "--json"]);
     let row = &suite["games"][0];
     assert!(row["prover"].as_f64().unwrap() > 0.0);
     for column in ["facts", "conjunctions", "network", "batch_interpreted", "batch_machine_code"] {

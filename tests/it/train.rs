@@ -14,7 +14,7 @@ const BREAKTHROUGH: [&str; 10] = [
     "--nodes",
     "200",
     "--json",
-    "--output",
+    "--out",
 ];
 
 fn trained(workspace: &Workspace, arguments: &[&str]) -> Value {
@@ -84,8 +84,7 @@ fn looking_two_moves_ahead_through_dice_is_better_with_learned_weights() {
 #[test]
 fn players_use_it_for_its_game_only() {
     let workspace = Workspace::new();
-    let train =
-        ["train", "tic_tac_toe", "--matches", "50", "--openings", "0", "--output", "t.toml"];
+    let train = ["train", "tic_tac_toe", "--matches", "50", "--openings", "0", "--out", "t.toml"];
     let text = workspace.run(&train).code(0).stdout();
     assert!(text.contains("50 matches") && !text.contains("strength"), "{text}");
     let learned = "evaluation=learned:t.toml";
@@ -124,7 +123,7 @@ fn what_cannot_be_trained_is_said() {
     refused(&["nim", "--learning-rate", "0"], 2, "expected a number above 0");
     refused(&["nim", "--time", "soon"], 2, "expected a time such as 20s or 1m");
     refused(&["nim", "--time", "1s", "--matches", "3"], 2, "cannot be used with");
-    let output = ["nim", "--matches", "1", "--openings", "0", "--output", "no/such/file"];
-    refused(&output, 2, "--output: cannot write `no/such/file`");
+    let output = ["nim", "--matches", "1", "--openings", "0", "--out", "no/such/file"];
+    refused(&output, 2, "--out: cannot write `no/such/file`");
     assert_eq!(std::fs::read_dir(workspace.path("")).unwrap().count(), 0);
 }

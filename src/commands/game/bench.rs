@@ -16,7 +16,8 @@ use self::reasoner::{Choice, Lanes, Reasoner};
 use super::view::ByRole;
 use results::counted::counted;
 
-use crate::commands::number::{seconds, whole, whole_from};
+use crate::commands::number::{whole, whole_from};
+use crate::commands::time_limits::clock;
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
 use crate::game_source::{self, Reading};
@@ -24,11 +25,11 @@ use crate::output::{json_line, to_stdout};
 
 const EXAMPLES: &str = "\
 Examples:
-  gamemaster game bench connect_four --seconds 10
-  gamemaster game bench my_game.kif --seconds 2 --seed 7 --json
+  gamemaster game bench connect_four --time 10s
+  gamemaster game bench my_game.kif --time 2s --seed 7 --json
   gamemaster game bench breakthrough --reasoner batch --lanes 256 --threads 2
   gamemaster game bench --suite    measure every reasoner on every shipped game
-  gamemaster game bench --suite nim my_game.kif --seconds 5 --format csv
+  gamemaster game bench --suite nim my_game.kif --time 5s --format csv
 
 All roles move uniformly at random, and the goals of all roles are computed at
 the end of each playout. Each state that a joint move leads to is counted;
@@ -40,6 +41,7 @@ are finished and counted, so that short ones are not favoured.";
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// Path of a rulesheet, or the name of a shipped game
+    #[arg(value_name = "GAME")]
     file: Option<String>,
     #[command(flatten)]
     reading: Reading,
@@ -48,9 +50,9 @@ pub struct Arguments {
         "file", "case", "lenient", "reasoner", "lanes", "interpreted", "threads",
     ])]
     suite: Option<Vec<String>>,
-    /// Start no playout after T seconds [default: 3, or 1 with --suite]
-    #[arg(long, value_name = "T", value_parser = seconds, allow_negative_numbers = true)]
-    seconds: Option<f64>,
+    /// Start no playout after this time [default: 3s, or 1s with --suite]
+    #[arg(long, value_name = "TIME", value_parser = clock)]
+    time: Option<Duration>,
     /// Compute states with this reasoner
     #[arg(long, value_enum, default_value_t)]
     reasoner: Choice,
@@ -66,9 +68,9 @@ pub struct Arguments {
     /// Use this random seed
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole_from::<u64>(0))]
     seed: u64,
-    /// Stop each playout after K steps
-    #[arg(long, value_name = "K", default_value_t = 1000, value_parser = whole_from::<u32>(0))]
-    steps: u32,
+    /// Stop each playout after N steps
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = whole_from::<u32>(0))]
+    step_limit: u32,
     /// Print the results of --suite in this format
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<suite::Format>,
@@ -78,7 +80,7 @@ pub struct Arguments {
 }
 
 /// Time for playouts of one game, if none is given.
-const SECONDS: f64 = 3.0;
+const SECONDS: u64 = 3;
 
 /// What was measured. The names are read by scripts that compare systems.
 #[derive(Serialize)]
@@ -110,10 +112,10 @@ struct Measurement {
 
 /// Carries out `gamemaster game bench`.
 pub(super) fn execute(arguments: &Arguments) -> CommandResult {
-    let effort = |otherwise: f64| Effort {
-        time: Duration::from_secs_f64(arguments.seconds.unwrap_or(otherwise)),
+    let effort = |otherwise: u64| Effort {
+        time: arguments.time.unwrap_or(Duration::from_secs(otherwise)),
         seed: arguments.seed,
-        max_steps: arguments.steps,
+        max_steps: arguments.step_limit,
     };
     let file = match (&arguments.suite, &arguments.file) {
         (Some(names), _) => {
@@ -164,10 +166,10 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         if arguments.json {
             json_line(stdout, &measurement)?;
             // The object's members are fixed, but this must not be overlooked.
-            write!(std::io::stderr(), "{}", tally.unfinished(arguments.steps))?;
+            write!(std::io::stderr(), "{}", tally.unfinished(arguments.step_limit))?;
         } else {
             print(stdout, &measurement)?;
-            write!(stdout, "{}", tally.unfinished(arguments.steps))?;
+            write!(stdout, "{}", tally.unfinished(arguments.step_limit))?;
         }
         Ok(exit_code::OK)
     })

@@ -21,6 +21,7 @@ use super::view::{ByRole, role_names};
 use super::walk::Walker;
 use super::{GameArgument, reasoning};
 use crate::commands::number::whole_from;
+use crate::commands::time_limits::clock;
 use crate::diagnostics::Counts;
 use crate::failure::{CommandResult, Failure};
 use crate::game_source::LoadedGame;
@@ -55,22 +56,22 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = Limits::USUAL.playouts,
           value_parser = whole_from::<u64>(0))]
     playouts: u64,
-    /// Stop each playout after K steps
-    #[arg(long, value_name = "K", default_value_t = Limits::USUAL.steps,
+    /// Stop each playout after N steps
+    #[arg(long, value_name = "N", default_value_t = Limits::USUAL.steps,
           value_parser = whole_from::<usize>(0))]
-    steps: usize,
+    step_limit: usize,
     /// Use this random seed
     #[arg(long, value_name = "S", default_value_t = Limits::USUAL.seed,
           value_parser = whole_from::<u64>(0))]
     seed: u64,
-    /// Stop measuring after T seconds
-    #[arg(long, value_name = "T", default_value_t = 10, value_parser = whole_from::<u64>(0))]
-    seconds: u64,
+    /// Stop measuring after this time
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = clock)]
+    time: Duration,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
     /// Print the propositional network as a graph for Graphviz instead
-    #[arg(long, conflicts_with_all = ["json", "playouts", "steps", "seed", "seconds"])]
+    #[arg(long, conflicts_with_all = ["json", "playouts", "step_limit", "seed", "time"])]
     dot: bool,
 }
 
@@ -170,8 +171,8 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     let legal_at_start = legal_at_start(&mut walker, &initial)?;
     let limits = Limits {
         playouts: arguments.playouts,
-        steps: arguments.steps,
-        time: Some(Duration::from_secs(arguments.seconds)),
+        steps: arguments.step_limit,
+        time: Some(arguments.time),
         seed: arguments.seed,
     };
     let survey = survey(&mut walker, &limits).map_err(reasoning)?;

@@ -16,7 +16,8 @@ use results::counted::counted;
 use serde::Serialize;
 
 use super::{GameArgument, machine};
-use crate::commands::number::{seconds, whole_from};
+use crate::commands::number::whole_from;
+use crate::commands::time_limits::clock;
 use crate::commands::typed_moves::expressions;
 use crate::commands::typed_role;
 use crate::failure::{CommandResult, Failure};
@@ -65,9 +66,9 @@ pub struct Arguments {
     /// List at most N plans
     #[arg(long, value_name = "N", default_value_t = 100, requires = "all", value_parser = whole_from::<usize>(0))]
     limit: usize,
-    /// Search for at most T seconds
-    #[arg(long, value_name = "T", default_value_t = 10.0, value_parser = seconds)]
-    seconds: f64,
+    /// Search for at most this time
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = clock)]
+    time: Duration,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -155,7 +156,7 @@ struct Listed {
 /// Carries out `gamemaster game plan`.
 pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     let game = arguments.game.load()?.game;
-    let time = Duration::from_secs_f64(arguments.seconds);
+    let time = arguments.time;
     let machine = &mut *machine(&game)?;
     let stop = || Stop::never().at(Instant::now() + time);
     let role = arguments.role.as_deref();
@@ -203,7 +204,7 @@ fn check(
     let Some(found) = plan_check::check(machine, role, plan, stop).map_err(failure)? else {
         return Err(Failure::usage(anyhow!(
             "the plan was not checked to its end: play can come to more than {MAX_POSITIONS} \
-             positions by it, or it takes longer than --seconds"
+             positions by it, or it takes longer than --time"
         )));
     };
     let line = |breach: &Breach| joint_moves(machine, &breach.line);
@@ -348,7 +349,7 @@ fn print_checked(out: &mut impl Write, checked: &Checked, report: &Report) -> io
         Some(true) => "yes",
         Some(false) => "no",
         None if report.is_hidden => "unknown: a better plan may need to know what is hidden",
-        None => "unknown; search longer with --seconds",
+        None => "unknown; search longer with --time",
     };
     writeln!(out, "  optimal     {optimal}")?;
     match (checked.reward, checked.rewards) {
@@ -372,7 +373,7 @@ fn print_listed(out: &mut impl Write, listed: &Listed) -> io::Result<()> {
     let more = match listed.missing {
         None => "",
         Some(Missing::Limit) => "; list more with --limit",
-        Some(Missing::Time) => "; search longer with --seconds",
+        Some(Missing::Time) => "; search longer with --time",
         Some(Missing::States) => "; the game has too many states for this search",
         Some(Missing::LongPlans) => "; plans of more than 1,000 moves are not listed",
     };

@@ -19,6 +19,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// Path of a rulesheet, or the name of a shipped game
+    #[arg(value_name = "GAME")]
     file: String,
 }
 

@@ -65,9 +65,9 @@ pub struct Arguments {
     /// Use this random seed
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole_from::<u64>(0))]
     seed: u64,
-    /// Stop each playout after K steps
-    #[arg(long, value_name = "K", default_value_t = 120, value_parser = whole_from::<usize>(0))]
-    steps: usize,
+    /// Stop each playout after N steps
+    #[arg(long, value_name = "N", default_value_t = 120, value_parser = whole_from::<usize>(0))]
+    step_limit: usize,
     /// Print JSON (the default; accepted for uniformity)
     #[arg(long)]
     json: bool,
@@ -119,7 +119,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
             None => {
                 json_line(stdout, &header)?;
                 for playout in 0..arguments.random {
-                    tracer.random(playout, arguments.seed, arguments.steps, stdout)?;
+                    tracer.random(playout, arguments.seed, arguments.step_limit, stdout)?;
                 }
             }
         }

@@ -36,7 +36,7 @@ Exit codes:
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// Paths of rulesheets, or names of shipped games
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required = true, value_name = "GAME")]
     files: Vec<String>,
     #[command(flatten)]
     reading: Reading,

@@ -27,7 +27,7 @@ use crate::output::{json_line, to_stdout};
 use crate::yardstick::rounds_per_cpu_second;
 
 /// Time for each reasoner and game, if none is given.
-pub(super) const SECONDS: f64 = 1.0;
+pub(super) const SECONDS: u64 = 1;
 
 /// Lanes of the batches: the fastest for most games.
 const WIDTH: Width = Width::Lanes512;

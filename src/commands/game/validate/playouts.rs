@@ -13,6 +13,7 @@ use results::counted::counted;
 use super::super::machine;
 use super::super::walk::{Walker, playout_rng};
 use crate::commands::number::whole_from;
+use crate::commands::time_limits::clock;
 use crate::diagnostics::Diagnostics;
 use crate::failure::Failure;
 
@@ -29,15 +30,15 @@ pub(super) struct Playing {
     /// Play N random playouts of each game
     #[arg(long, value_name = "N", default_value_t = 100, requires = "play", value_parser = whole_from::<u64>(0))]
     playouts: u64,
-    /// Cut each playout after K steps
-    #[arg(long, value_name = "K", default_value_t = 1000, requires = "play", value_parser = whole_from::<usize>(0))]
-    steps: usize,
+    /// Stop each playout after N steps
+    #[arg(long, value_name = "N", default_value_t = 1000, requires = "play", value_parser = whole_from::<usize>(0))]
+    step_limit: usize,
     /// Use this random seed
     #[arg(long, value_name = "S", default_value_t = 1, requires = "play", value_parser = whole_from::<u64>(0))]
     seed: u64,
-    /// Play each game for at most T seconds
-    #[arg(long, value_name = "T", default_value_t = 10, requires = "play", value_parser = whole_from::<u64>(0))]
-    seconds: u64,
+    /// Play each game for at most this time
+    #[arg(long, value_name = "TIME", default_value = "10s", requires = "play", value_parser = clock)]
+    time: Duration,
 }
 
 /// The findings of all playouts of one game.
@@ -98,7 +99,7 @@ fn playouts(game: &Arc<Game>, playing: Playing) -> Result<Seen, Failure> {
     let mut walker = Walker::new(machine(game)?);
     let mut seen =
         Seen { playouts: 0, cut: 0, facts: BTreeSet::new(), odd: BTreeMap::new(), failure: None };
-    let deadline = Instant::now() + Duration::from_secs(playing.seconds);
+    let deadline = Instant::now() + playing.time;
     while seen.playouts < playing.playouts && (seen.playouts == 0 || Instant::now() < deadline) {
         match playout(&mut walker, game, seen.playouts, playing, deadline, &mut seen) {
             Ok(()) => seen.playouts += 1,
@@ -122,7 +123,7 @@ fn playout(
     let mut rng = playout_rng(playing.seed, playout);
     let mut state = walker.machine.initial_state()?;
     let mut way = Vec::new();
-    for step in 0..=playing.steps {
+    for step in 0..=playing.step_limit {
         seen.facts.extend(walker.machine.facts(&state));
         if walker.machine.is_terminal(&state)? {
             return note_goals(walker, game, &state, &way, seen);
@@ -144,7 +145,7 @@ fn playout(
             }
             return Ok(());
         }
-        if step == playing.steps || Instant::now() >= deadline {
+        if step == playing.step_limit || Instant::now() >= deadline {
             break;
         }
         let joint_move = walker.draw(&mut rng).to_vec();
@@ -237,15 +238,15 @@ fn unended(seen: &Seen, playing: Playing) -> Finding {
         severity: if none { Severity::Warning } else { Severity::Note },
         span: Span::default(),
         message: format!(
-            "{} of {} did not end within {} steps and {} s",
+            "{} of {} did not end within {} steps and {}",
             seen.cut,
             random_playouts(seen.playouts),
-            playing.steps,
-            playing.seconds
+            playing.step_limit,
+            humantime::format_duration(playing.time)
         ),
         help:
             "matches that reach the step limit are not scored; add a step counter to the rules, or \
-               allow longer playouts with --steps and --seconds"
+               allow longer playouts with --step-limit and --time"
                 .to_owned(),
     }
 }
