@@ -174,16 +174,21 @@ impl Player for Cfr {
     }
 
     fn check(&mut self, mut machine: Box<dyn StateMachine>) -> Result<(), Failure> {
-        if size::is_too_large(machine.as_mut(), self.most_nodes, &Stop::never(), &mut 0)? {
+        let stop = Stop::never().after_nodes(MOST_CHECKED);
+        if size::is_too_large(machine.as_mut(), self.most_nodes, &stop, &mut 0)? {
             return Err(too_large(TooLarge::Nodes(self.most_nodes)));
         }
         let mut builder = Builder::new(machine.as_mut(), self.most_nodes)?;
-        match builder.grow(machine.as_mut(), &Stop::never(), &mut 0)? {
+        match builder.grow(machine.as_mut(), &stop, &mut 0)? {
             Growth::Whole | Growth::Stopped => Ok(()),
             Growth::TooLarge(excess) => Err(too_large(excess)),
         }
     }
 }
+
+/// States that are entered to find out before a match whether a tree is too large, twice. What
+/// takes more is found out in the match, within its clocks.
+const MOST_CHECKED: u64 = 2_000_000;
 
 fn too_large(excess: TooLarge) -> Failure {
     let (name, option) = (KIND.name, NODES.name);

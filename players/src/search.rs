@@ -62,8 +62,8 @@ use transposition_table::{Bound, Entry, TranspositionTable};
 pub(crate) use tried_first::{check_order, ranks};
 pub(crate) use value::Value;
 
-/// The deepest level ever entered. A state there is evaluated like one at the
-/// depth limit, so that a game without end exhausts time but not the stack.
+/// The deepest level ever entered, so that a game without end exhausts time but not the
+/// stack. A state there that is not terminal counts as play without end, which gives no reward.
 pub(crate) const MAX_LEVELS: usize = 1000;
 
 /// How the joint replies of the other roles are weighed.
@@ -233,6 +233,8 @@ pub(crate) struct Search<'a> {
     root_strategy: Option<Vec<f64>>,
     /// Estimates used so far.
     n_estimates: u64,
+    /// A line did not end before the deepest level.
+    met_endless_line: bool,
     /// Moves beyond `width` that were not tried, where no cut-off came before; of all iterations.
     n_left_out: u64,
     /// Records the tree, if it is to be shown.
@@ -282,6 +284,7 @@ impl<'a> Search<'a> {
             root_values: Vec::new(),
             root_strategy: None,
             n_estimates: 0,
+            met_endless_line: false,
             n_left_out: 0,
             recorder: None,
             #[cfg(test)]
@@ -326,6 +329,10 @@ impl<'a> Search<'a> {
             let moves = counted(self.n_left_out, "move");
             deliberation.notes.push(format!("{moves} not tried (option `width`)"));
         }
+        if self.met_endless_line {
+            let steps = counted(self.deepest, "step");
+            deliberation.notes.push(format!("lines that did not end within {steps} count as 0"));
+        }
         deliberation
     }
 
@@ -359,6 +366,13 @@ impl<'a> Search<'a> {
         }
         for limit in first..=depth {
             self.limit = limit;
+            if limit == deepest {
+                // Here a state at the limit is worth 0, whatever earlier iterations estimated.
+                self.reads_outcomes = false;
+                if limit > first {
+                    self.memory.table = TranspositionTable::default();
+                }
+            }
             match self.iterate(state) {
                 Ok(value) => {
                     answer = Answer { value: Some(value), ..self.current_answer() };
@@ -391,7 +405,8 @@ impl<'a> Search<'a> {
                 Err(Halt::Broken(error)) => return Err(*error),
             }
         }
-        self.stopwatch.deliberation.completed = true;
+        let is_proven = answer.value.is_some_and(|value| value.proven);
+        self.stopwatch.deliberation.completed = is_proven || !self.met_endless_line;
         Ok(answer)
     }
 
@@ -533,6 +548,10 @@ impl<'a> Search<'a> {
         let score = match arrival {
             Arrival::Terminal => f64::from(worst(&frame.goal(self.machine, above, role)?)),
             Arrival::DeadEnd => 0.0,
+            _ if level >= self.deepest => {
+                self.met_endless_line = true;
+                0.0
+            }
             Arrival::CutOff | Arrival::Inner => {
                 let Self { machine, memory, stopwatch, settings, .. } = self;
                 let machine = &mut **machine;

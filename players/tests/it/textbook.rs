@@ -4,7 +4,7 @@
 use games::State;
 use players::{Deliberation, Observation, Stop, Turn, Value};
 
-use crate::arena::{first_move, legal, machine, play, player, seat, text};
+use crate::arena::{first_move, legal, machine, machine_of, play, player, seat, text};
 
 /// The first move of a fresh player without clock, and what it took.
 fn check<const N: usize>(
@@ -151,4 +151,29 @@ fn simultaneous_moves_are_mixed() {
     }
     // Each is drawn 50 times on average; 30 is over three standard deviations off.
     assert!(drawn.len() == 3 && drawn.values().all(|&n| n > 30), "{drawn:?}");
+}
+
+/// A line that never ends gives nothing: neither an estimate of it nor what a shorter search
+/// remembered makes it better than a small reward.
+#[test]
+fn play_without_end_is_worth_nothing() {
+    let rules = "(role a) (role b) (init (at s)) (init (control a))
+        (<= (legal ?r stay) (true (control ?r)))
+        (<= (legal a take) (true (control a)))
+        (<= (legal ?r noop) (role ?r) (not (true (control ?r))))
+        (<= (next (at s)) (does ?r stay))
+        (<= (next (control b)) (true (control a)))
+        (<= (next (control a)) (true (control b)))
+        (<= (next (at e)) (does a take))
+        (<= terminal (true (at e)))
+        (<= (goal a 40) (true (at e)))
+        (<= (goal b 20) (true (at e)))";
+    let note = "lines that did not end within 1000 steps count as 0".to_owned();
+    for kind in ["alpha_beta", "minimax", "compulsive_deliberation"] {
+        let mut machine = machine_of(rules);
+        let mut player = player(kind, []);
+        let (_, found) = first_move(machine.as_mut(), player.as_mut(), 0, &Stop::never());
+        assert_eq!((found.value, found.completed), (Some(40.0), false), "{kind}");
+        assert!(found.notes.contains(&note), "{kind}: {:?}", found.notes);
+    }
 }
