@@ -44,10 +44,9 @@ seeds and seats. Without opponents, base and head play each other. The suite
 
 A compared block is what base and head play at one game with one budget, against
 all opponents, under the same conditions. Compared blocks are played in cycles
-of four parts, and a part has one compared block for each game and budget (of a
-game with a `weight`, that many). To see whether the machine disturbs the
+of four parts, and a part has one compared block for each game and budget (or as many as the `weight` of the game). To see whether the machine disturbs the
 matches, a copy of head (the canary) also plays one block for each game and
-budget in each cycle: if the results of the two differ by more than chance
+budget in each cycle: if head and its copy differ by more than chance
 allows, head does not pass.
 
 The folder gets the files of a run, and regression.json, regression.md and
@@ -102,8 +101,8 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Play N matches at the same time [default: all cores if budgets are in nodes,
-    /// otherwise the cores divided by the number of players of a match that think,
-    /// even in turn]
+    /// otherwise the cores divided by the number of thinking players of a match (all
+    /// but `legal` and `random`), even if they take turns]
     #[arg(long, value_name = "N", conflicts_with = "queue",
           value_parser = whole::<u32>(1..=1024))]
     jobs: Option<u32>,

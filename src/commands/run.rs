@@ -74,8 +74,8 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Play N matches at the same time [default: all cores if budgets are in nodes,
-    /// otherwise the cores divided by the number of players of a match that think,
-    /// even in turn]
+    /// otherwise the cores divided by the number of thinking players of a match (all
+    /// but `legal` and `random`), even if they take turns]
     #[arg(long, value_name = "N", conflicts_with = "queue",
           value_parser = whole::<u32>(1..=1024))]
     jobs: Option<u32>,

@@ -33,9 +33,9 @@ Examples:
 The whole tournament of the spec is played with each budget. A player with its
 own `clocks` or `budget` in the spec keeps them, as a fixed opponent for the
 others. With --nodes, only the longest play clock counts: a built-in player that
-still thinks after ten times this clock, plus the margin, plus 60 s, is given
-up. A sweep is a run like any other: repeat the command to resume it, and use
-`gamemaster report` on its folder.
+still thinks after ten times this clock, plus the margin, plus 60 s, is
+abandoned: its later moves count as late. A sweep is a run like any other:
+repeat the command to resume it, and use `gamemaster report` on its folder.
 
 Exit codes:
   0    the sweep is complete
@@ -61,8 +61,8 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Play N matches at the same time [default: all cores if budgets are in nodes,
-    /// otherwise the cores divided by the number of players of a match that think,
-    /// even in turn]
+    /// otherwise the cores divided by the number of thinking players of a match (all
+    /// but `legal` and `random`), even if they take turns]
     #[arg(long, value_name = "N", conflicts_with = "queue",
           value_parser = whole::<u32>(1..=1024))]
     jobs: Option<u32>,

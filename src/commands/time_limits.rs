@@ -20,7 +20,7 @@ pub(super) struct TimeLimits {
     /// Limit built-in players to N nodes (states) per move, instead of time; `mcts`
     /// may exceed N by at most the number of joint moves (one move of each role) in
     /// one state. Other players still have the clocks. A built-in player that still
-    /// thinks after ten times its clock, plus the margin, plus 60 s, is given up
+    /// thinks after ten times its clock, plus the margin, plus 60 s, is abandoned
     #[arg(long, value_name = "N", value_parser = nodes)]
     pub(super) nodes: Option<u64>,
 }

@@ -29,10 +29,10 @@ Examples:
       --evaluation goal_proximity \\
       --moves '(roll noop noop) (noop noop (show 4))'
 
-A node is a sequence of joint moves, and several nodes may be the same state. A
-line goes from the root to a terminal state, or to the depth at which the tree
-ends. --moves and the lines have the same form. In games with chance, moves are
-counted by who chooses. The column `reached` is the product of the
+A node is a sequence of joint moves, and several nodes may lead to the same
+state. A line goes from the root to a terminal state, or to the depth at which
+the tree ends. --moves and the lines have the same form. In games with chance,
+moves are counted separately for each role that chooses. The column `reached` is the product of the
 probabilities of the moves of chance on the way to a node, averaged over the
 nodes of that depth. Counts are exact up to 3.4e38; greater counts, and averages
 computed from them, are null in JSON. Where one role chooses at a time, without
@@ -54,7 +54,7 @@ pub struct Arguments {
     /// List N lines
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole_from::<usize>(0))]
     lines: usize,
-    /// Stop at the depth that has more distinct states than N
+    /// Stop at the first depth with more than N distinct states
     #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = nodes)]
     max_states: u64,
     /// Search the tree to the same depth with minimax and with alpha-beta, and
