@@ -92,8 +92,8 @@ pub struct Arguments {
     /// multiple of games times budgets
     #[arg(long, value_name = "N", value_parser = whole_from::<u64>(0))]
     max_blocks: Option<u64>,
-    /// Treat an inconclusive result as pass or fail, unless no result can be computed [default: exit
-    /// with 11]
+    /// Treat an inconclusive result as pass or fail [default: exit with 11, as always
+    /// if too few matches were scored to compute a result]
     #[arg(long, value_enum, value_name = "AS")]
     inconclusive: Option<InconclusiveWord>,
     /// Write to this folder, or resume the run in it [default:

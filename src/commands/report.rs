@@ -71,8 +71,8 @@ pub struct Arguments {
     /// Put at most N matches into the page for replay
     #[arg(long, value_name = "N", default_value_t = N_REPLAYS, requires = "html", value_parser = whole_from::<usize>(0))]
     replays: usize,
-    /// Add the regret of decisions, from this file of `gamemaster solve --out`; may
-    /// be repeated
+    /// Add the regret of decisions, from this file of `gamemaster solve --out` (as
+    /// `gamemaster regret --table` takes it); may be repeated
     #[arg(long = "regret", value_name = "FILE", conflicts_with_all = ["json", "table"])]
     regret: Vec<PathBuf>,
     /// Leave out the matches that this worker played; may be repeated

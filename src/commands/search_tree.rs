@@ -130,6 +130,12 @@ impl Tree {
         self.nodes.first().is_some_and(|root| root.visits.is_some())
     }
 
+    /// Whether alpha and beta differ from state to state. Plain minimax has the same everywhere.
+    pub(super) fn has_windows(&self) -> bool {
+        let windows = self.nodes.iter().map(|node| (node.alpha, node.beta));
+        windows.clone().zip(windows.skip(1)).any(|(one, next)| one != next)
+    }
+
     /// Whether it is one of Monte-Carlo tree search over information sets.
     pub(super) fn has_information_sets(&self) -> bool {
         self.is_sampled() && self.is_of_knowledge
@@ -182,14 +188,15 @@ impl Node {
         }
     }
 
-    /// What stands below the value: the visits, or alpha and beta on entering.
-    pub(super) fn below_value(&self) -> String {
+    /// What stands below the value: the visits, or alpha and beta on entering if the search
+    /// `has_windows`.
+    pub(super) fn below_value(&self, has_windows: bool) -> Option<String> {
         match self.visits {
             Some(visits) if self.is_most => {
-                format!("at most {}", counted(visits, "visit", "visits"))
+                Some(format!("at most {}", counted(visits, "visit", "visits")))
             }
-            Some(visits) => counted(visits, "visit", "visits"),
-            None => format!("[{}, {}]", short(self.alpha), short(self.beta)),
+            Some(visits) => Some(counted(visits, "visit", "visits")),
+            None => has_windows.then(|| format!("[{}, {}]", short(self.alpha), short(self.beta))),
         }
     }
 
@@ -231,10 +238,7 @@ pub(super) fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
     let lines: Vec<String> =
         tree.nodes.iter().enumerate().map(|(at, node)| label(at, node)).collect();
     let width = lines.iter().map(|line| line.chars().count()).max().unwrap_or_default().min(60);
-    let root = &tree.nodes[0];
-    // Plain minimax has the same window everywhere.
-    let has_windows =
-        tree.nodes.iter().any(|node| (node.alpha, node.beta) != (root.alpha, root.beta));
+    let has_windows = tree.has_windows();
     let heading = match (tree.is_sampled(), has_windows) {
         (true, _) if tree.has_information_sets() => {
             format!("values for {}, and how often each node was visited", tree.role)
@@ -251,9 +255,9 @@ pub(super) fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
     let of_depth = if tree.is_last_of_several { " of the last depth" } else { "" };
     writeln!(out, "\n  tree{of_depth}, {heading}")?;
     for (line, node) in lines.iter().zip(&tree.nodes) {
-        match has_windows || tree.is_sampled() {
-            true => write!(out, "    {line:width$}  {}", node.below_value())?,
-            false => write!(out, "    {line}")?,
+        match node.below_value(has_windows) {
+            Some(below) => write!(out, "    {line:width$}  {below}")?,
+            None => write!(out, "    {line}")?,
         }
         if let Some(how) = node.how() {
             write!(out, "  {how}")?;

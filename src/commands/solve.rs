@@ -114,8 +114,8 @@ pub struct Arguments {
     #[arg(long)]
     all_moves: bool,
     /// End a proof after this time, and print what is known by then. The time before
-    /// it begins is not counted: compiling the rules, and simplifying what was
-    /// compiled, which ends after as much time at the latest
+    /// it begins is not counted: compiling the rules, and simplifying the result,
+    /// which takes at most this time again
     #[arg(long, value_name = "TIME",
           value_parser = duration(Duration::from_millis(1), Duration::from_secs(1 << 30)))]
     time: Option<Duration>,
@@ -399,7 +399,9 @@ fn interrupted() -> Failure {
 fn failure(error: SolveError, cancel: &Cancel) -> Failure {
     match error {
         _ if cancel.is_cancelled() => interrupted(),
-        SolveError::HiddenInformation => Failure::usage(error),
+        SolveError::HiddenInformation => {
+            Failure::usage(anyhow!("{error} (`gamemaster exploitability GAME --player cfr`)"))
+        }
         SolveError::NoValue { .. }
         | SolveError::Unsettled { .. }
         | SolveError::TooManyOutcomes { .. } => Failure::usage(anyhow!(
@@ -409,7 +411,10 @@ fn failure(error: SolveError, cancel: &Cancel) -> Failure {
             code: exit_code::INTERNAL,
             error: anyhow!("{error}; allow more with --memory"),
         },
-        SolveError::NoMove { .. } | SolveError::Reasoning(_) => Failure::preflight(error),
+        SolveError::NoMove { .. } => Failure::preflight(error).advised(
+            "; `gamemaster game validate --play GAME` plays random matches to such a state",
+        ),
+        SolveError::Reasoning(_) => Failure::preflight(error),
     }
 }
 
@@ -481,6 +486,9 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
         "  states       {}, {} of them terminal; each within {depth} of the first",
         report.states, report.terminal_states
     )?;
+    if report.terminal_states == 0 {
+        writeln!(out, "  note         play never ends: no terminal state can be reached")?;
+    }
     let threads = counted(report.threads, "thread", "threads");
     writeln!(
         out,

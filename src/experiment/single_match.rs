@@ -131,17 +131,19 @@ fn seats(game: &Game, players: &[Contestant]) -> Result<Vec<Option<usize>>, Expe
     }
     if needed.len() != players.len() {
         let (roles, chance) = match game.random() {
-            None => (["role", "roles"], String::new()),
+            None => (["role", "roles"], None),
             Some(random) => {
                 let name = game.role_name(random);
-                (["role for players", "roles for players"], format!("; `{name}` is chance"))
+                (["role for players", "roles for players"], Some(format!("`{name}` is chance")))
             }
         };
+        let names = (!needed.is_empty()).then(|| needed.join(", "));
+        let about: Vec<String> = names.into_iter().chain(chance).collect();
         return Err(ExperimentError::Unplayable(format!(
-            "{} has {} ({}{chance}), but {} given",
+            "{} has {} ({}), but {} given",
             game.name(),
             counted(needed.len(), roles[0], roles[1]),
-            needed.join(", "),
+            about.join("; "),
             counted(players.len(), "player is", "players are")
         )));
     }

@@ -102,14 +102,14 @@ fn what_cannot_be_ground_has_empty_cells() {
 #[test]
 fn a_suite_measures_all_reasoners_in_one_way() {
     for (arguments, expected) in [
-        (&["nim", "--suite"][..], "the argument '[FILE]' cannot be used with '--suite"),
+        (&["nim", "--suite"][..], "the argument '[GAME]' cannot be used with '--suite"),
         (&["--suite", "nim", "--reasoner", "prover"], "cannot be used with"),
         (&["--suite", "nim", "--threads", "2"], "cannot be used with"),
         (&["--suite", "nim", "--lanes", "64"], "cannot be used with"),
         (&["--suite", "nim", "--lenient"], "cannot be used with"),
         (&["--suite", "nim", "--json", "--format", "csv"], "cannot be used with"),
         (&["nim", "--format", "csv"], "error: --format is possible only with --suite\n"),
-        (&[], "error: no game was given; give FILE, or --suite"),
+        (&[], "error: no game was given; give GAME, or --suite"),
     ] {
         let (code, _, stderr) = bench(arguments);
         assert_eq!(code, 2, "{arguments:?}: {stderr}");

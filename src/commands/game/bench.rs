@@ -128,7 +128,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         (None, Some(file)) => file,
         (None, None) => {
             return Err(Failure::usage(anyhow::anyhow!(
-                "no game was given; give FILE, or --suite for every shipped game"
+                "no game was given; give GAME, or --suite for every shipped game"
             )));
         }
     };

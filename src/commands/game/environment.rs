@@ -88,7 +88,7 @@ impl Environment {
         [
             agents,
             word(self.observable == Observable::Fully, ["fully", "partially"]),
-            word(self.deterministic, ["yes", "chance"]),
+            word(self.deterministic, ["yes", "no"]),
             self.episodic.map_or("unknown".to_owned(), |it| word(it, ["episodic", "sequential"])),
             self.interests.words().to_owned(),
         ]

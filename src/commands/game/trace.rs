@@ -57,7 +57,7 @@ pub struct Arguments {
     #[command(flatten)]
     game: GameArgument,
     /// Replay the joint moves of this trace (JSON lines, may be gzipped)
-    #[arg(long, value_name = "TRACE", conflicts_with_all = ["random", "seed", "steps"])]
+    #[arg(long, value_name = "TRACE", conflicts_with_all = ["random", "seed", "step_limit"])]
     follow: Option<PathBuf>,
     /// Play N random playouts
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole_from::<u64>(0))]

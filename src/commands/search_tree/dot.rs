@@ -9,9 +9,10 @@ use super::{Node, Tree};
 pub(in crate::commands) fn write(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
     writeln!(out, "digraph search {{")?;
     writeln!(out, "  node [fontname=\"sans-serif\", shape=box, style=rounded];")?;
+    let has_windows = tree.has_windows();
     for (at, node) in tree.nodes.iter().enumerate() {
         let shape = if node.children.is_empty() { ", style=solid" } else { "" };
-        writeln!(out, "  n{at} [label=\"{}\"{shape}];", label(node))?;
+        writeln!(out, "  n{at} [label=\"{}\"{shape}];", label(node, has_windows))?;
         if let Some(parent) = node.parent {
             writeln!(out, "  n{parent} -> n{at} [label=\"{}\"];", quoted(&node.action))?;
         }
@@ -23,9 +24,10 @@ pub(in crate::commands) fn write(out: &mut impl Write, tree: &Tree) -> io::Resul
     writeln!(out, "}}")
 }
 
-fn label(node: &Node) -> String {
-    let how = node.how().map_or_else(String::new, |how| format!("\\n{how}"));
-    format!("{}\\n{}{how}", node.value_words(), node.below_value())
+fn label(node: &Node, has_windows: bool) -> String {
+    let below = [node.below_value(has_windows), node.how().map(str::to_owned)];
+    let below: String = below.into_iter().flatten().map(|words| format!("\\n{words}")).collect();
+    format!("{}{below}", node.value_words())
 }
 
 fn quoted(text: &str) -> String {

@@ -38,19 +38,21 @@ pub(in crate::commands) fn write(out: &mut impl Write, tree: &Tree, title: &str)
     writeln!(out, "<title>{title}</title>\n<style>\n{STYLE}\n</style></head><body>")?;
     writeln!(out, "<h1>{title}</h1>")?;
     let below = match tree.is_sampled() {
-        true if tree.has_information_sets() => "With them: how often each node was visited.",
-        true => "With them: how often the moves that led here were tried.",
-        false => "Brackets show alpha and beta when a state was entered.",
+        true if tree.has_information_sets() => " With them: how often each node was visited.",
+        true => " With them: how often the moves that led here were tried.",
+        false if tree.has_windows() => " Brackets show alpha and beta when a state was entered.",
+        false => "",
     };
     let places = places(tree);
-    let colours = match (&places, tree.is_sampled()) {
+    let has_left_out = tree.nodes.iter().any(|node| node.n_left_out > 0);
+    let colours = match (&places, has_left_out) {
         (None, _) => "",
-        (Some(_), true) => " Blue: this role chooses. Orange: the others choose.",
-        (Some(_), false) => {
+        (Some(_), false) => " Blue: this role chooses. Orange: the others choose.",
+        (Some(_), true) => {
             " Blue: this role chooses. Orange: the others choose. Dashed: never looked at."
         }
     };
-    writeln!(out, "<p>Values are rewards of {}. {}{}</p>", escaped(&tree.role), below, colours)?;
+    writeln!(out, "<p>Values are rewards of {}.{}{}</p>", escaped(&tree.role), below, colours)?;
     match places {
         Some(places) => draw(out, tree, &places)?,
         None => list(out, tree)?,
@@ -103,7 +105,7 @@ fn place(
 }
 
 fn draw(out: &mut impl Write, tree: &Tree, places: &[(f64, Option<f64>)]) -> io::Result<()> {
-    let depths = depths(tree);
+    let (depths, has_windows) = (depths(tree), tree.has_windows());
     let n_rows = depths
         .iter()
         .zip(&tree.nodes)
@@ -135,7 +137,7 @@ fn draw(out: &mut impl Write, tree: &Tree, places: &[(f64, Option<f64>)]) -> io:
                 escaped(&fitting(&node.action))
             );
         }
-        let _ = write!(boxes, "{}", state(node, x, y));
+        let _ = write!(boxes, "{}", state(node, has_windows, x, y));
         if let Some(cut) = places[index].1 {
             let (cx, cy) = at(cut, depths[index] + 1);
             let _ = writeln!(
@@ -182,7 +184,7 @@ fn cut_words(node: &Node) -> String {
     if words.chars().count() <= 14 { words } else { format!("{} moves", node.n_left_out) }
 }
 
-fn state(node: &Node, x: f64, y: f64) -> String {
+fn state(node: &Node, has_windows: bool, x: f64, y: f64) -> String {
     let class = match (node.children.is_empty(), node.is_mine) {
         (true, _) => "leaf",
         (false, true) => "mine",
@@ -201,14 +203,14 @@ fn state(node: &Node, x: f64, y: f64) -> String {
         y - 24.0,
         y - 3.0,
         y + 15.0,
-        node.below_value(),
+        node.below_value(has_windows).unwrap_or_default(),
     )
 }
 
 /// Nested lists; the first levels are open.
 fn list(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
     const OPEN: usize = 2;
-    let depths = depths(tree);
+    let (depths, has_windows) = (depths(tree), tree.has_windows());
     let mut depth = 0;
     write!(out, "<ul>")?;
     for (at, node) in tree.nodes.iter().enumerate() {
@@ -221,7 +223,7 @@ fn list(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
             "{}: <b>{}</b> <span class=\"quiet\">{}",
             escaped(action),
             node.value_words(),
-            node.below_value()
+            node.below_value(has_windows).unwrap_or_default()
         );
         if let Some(how) = node.how() {
             let _ = write!(words, " {how}");

@@ -21,7 +21,7 @@ pub(super) enum Choice {
     Prover,
     /// A network of the grounded rules, one state at a time
     Network,
-    /// The same network, many states at once
+    /// The same network, many states at once, as machine code
     Batch,
 }
 
