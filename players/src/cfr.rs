@@ -239,7 +239,7 @@ impl Cfr {
             return None;
         };
         let deliberation = self.deliberation.get_or_insert_default();
-        deliberation.notes.extend(solution.notes(*role));
+        deliberation.notes.extend(solution.notes(*role, self.target));
         let tree = &solution.tree;
         if legal.len() == 1 {
             return None;
@@ -333,7 +333,7 @@ impl Solution {
     }
 
     /// What there is to say of the strategy.
-    fn notes(&self, role: RoleId) -> Vec<String> {
+    fn notes(&self, role: RoleId, target: f64) -> Vec<String> {
         let (n_nodes, n_sets) = (self.tree.nodes.len(), self.tree.sets.len());
         let (nodes, sets) = (counted(n_nodes, "node"), counted(n_sets, "information set"));
         let mut notes = vec![format!("tree: {nodes}, {sets}")];
@@ -359,6 +359,9 @@ impl Solution {
                 counted(n, "iteration")
             ),
         });
+        if self.judged.as_ref().is_some_and(|(judged, _)| judged.exploitability() <= target) {
+            notes.push(format!("the search has ended: its `target` is a gain of {target}"));
+        }
         notes
     }
 }
