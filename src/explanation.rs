@@ -21,7 +21,8 @@ pub struct Explanation {
     pub depth: u32,
     /// Deepest level reached, in joint moves.
     pub selective_depth: u32,
-    /// The search ended by itself.
+    /// The search ended by itself, not at the end of its time or nodes, or at the greatest depth
+    /// that any search has.
     pub completed: bool,
     /// Terminal states and cut-offs evaluated.
     pub leaves: u64,

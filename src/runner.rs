@@ -144,7 +144,7 @@ impl StopFlag {
     }
 }
 
-/// Events wait at most so long in a worker while others follow them, times the number
+/// Events wait at most this time in a worker while others follow them, times the number
 /// of workers: each batch wakes the thread of the consumers, which many workers
 /// would otherwise keep busy with single moves. A match that has ended does not wait.
 const BATCH_TIME: Duration = Duration::from_millis(5);

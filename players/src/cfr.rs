@@ -7,7 +7,8 @@
 //! equilibrium, which no opponent can exploit. How far it is from one is computed by best
 //! responses and reported. With more roles, or partners, there is no such guarantee.
 //!
-//! A game whose tree has too many nodes is refused before the match.
+//! A game whose tree has too many nodes is refused before the match, if `MOST_CHECKED` states
+//! show it. If it is found out later, moves are random.
 
 mod best_response;
 pub mod exploitability;
@@ -186,8 +187,8 @@ impl Player for Cfr {
     }
 }
 
-/// States that are entered to find out before a match whether a tree is too large, twice. What
-/// takes more is found out in the match, within its clocks.
+/// Maximum number of states that each of the two checks before a match enters: the count of
+/// histories, and the tree itself. A larger tree is measured in the match, within its clocks.
 const MOST_CHECKED: u64 = 2_000_000;
 
 fn too_large(excess: TooLarge) -> Failure {
@@ -213,7 +214,10 @@ impl Cfr {
                 ));
                 return Ok(());
             }
-            Ok(Growth::TooLarge(excess)) => return Err(too_large(excess)),
+            Ok(Growth::TooLarge(excess)) => {
+                deliberation.notes.push(format!("{excess}; moves are random"));
+                return Ok(());
+            }
             Err(error) => return Err(error.into()),
         }
         if matches!(seated.work, Work::Building(_))

@@ -34,7 +34,8 @@ pub struct Deliberation {
     /// What the answer is expected to be worth, 0 to 100: with chance a mean. Of a
     /// search that was stopped, the value of the last depth finished.
     pub value: Option<f64>,
-    /// The search ended by itself, not by its [`Stop`](crate::Stop).
+    /// The search ended by itself: neither its [`Stop`](crate::Stop) ended it, nor the greatest
+    /// depth that any search has.
     pub completed: bool,
     /// The value is a result of complete analysis under the true rules: neither an estimate or
     /// a mean of samples, nor the result of an assumption on what other roles know or want.

@@ -176,7 +176,12 @@ impl Determinization {
         let most = u32::try_from(MAX_LEVELS).expect("it is small");
         let greatest = if self.settings.depth == 0 { most } else { self.settings.depth };
         let mut means = Vec::new();
+        let mut is_settled = greatest < most;
         for depth in 1..=greatest {
+            if depth == most {
+                // Here a state at the limit is worth 0, whatever searches to less depth estimated.
+                self.memory.table.forget();
+            }
             let mut sums = vec![0.0; turn.legal.len()];
             let (mut weight, mut is_proven, mut is_finished) = (0.0, true, true);
             for line in &deals.lines {
@@ -204,10 +209,17 @@ impl Determinization {
                 return Ok(means);
             }
             if is_proven {
+                is_settled = true;
                 break;
             }
         }
-        self.deliberation.get_or_insert_default().completed = true;
+        let deliberation = self.deliberation.get_or_insert_default();
+        deliberation.completed = is_settled;
+        if !is_settled {
+            deliberation
+                .notes
+                .push(format!("lines that did not end within {most} steps count as 0"));
+        }
         Ok(means)
     }
 

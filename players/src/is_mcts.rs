@@ -85,7 +85,7 @@ const MAX_LENGTH: OptionSpec = OptionSpec {
     name: "max_length",
     accepts: "a whole number from 1 to 1000000",
     default: "1000",
-    help: "Steps after which a playout is given up and counts 50.",
+    help: "Steps after which a playout is stopped and counts 50.",
 };
 
 const OPTIONS: &[OptionSpec] =

@@ -370,7 +370,7 @@ impl<'a> Search<'a> {
                 // Here a state at the limit is worth 0, whatever earlier iterations estimated.
                 self.reads_outcomes = false;
                 if limit > first {
-                    self.memory.table = TranspositionTable::default();
+                    self.memory.table.forget();
                 }
             }
             match self.iterate(state) {

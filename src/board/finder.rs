@@ -23,8 +23,8 @@ const MIN_ALONE: [f64; 2] = [0.45, 0.8];
 /// Steps of reasoning spent on the domain of the facts.
 const MAX_STEPS: u64 = 50_000_000;
 
-/// How likely a relation is the board: it has one piece on each of many cells, and few kinds
-/// of pieces.
+/// How well a relation suits as the board, the greatest best: one piece on each of many cells,
+/// and few kinds of pieces.
 pub(super) type Rank = ([bool; 2], usize, u32, Reverse<usize>);
 
 /// The best grid of these relations, its axes in the order of the arguments.

@@ -2,8 +2,8 @@
 //! places beside it, such as a bar.
 //!
 //! In `(checkers 8 black 2)` the 2 is a number of men and not a second coordinate, because the
-//! total of each role never changes. The total includes the men that are not on points, which
-//! relations of a role and a number list, such as `(bar black 1)`.
+//! total of each role never changes. The total includes the men that are not on points:
+//! relations of a role and a number list them, such as `(bar black 1)`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

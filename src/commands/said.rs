@@ -35,7 +35,7 @@ pub(super) fn details(
         words.push(format!("deepest level {}", said.selective_depth));
     }
     if !said.completed {
-        words.push("stopped before the search ended".to_owned());
+        words.push("the search is not complete".to_owned());
     }
     if !words.is_empty() {
         writeln!(out, "      {}", words.join(", "))?;

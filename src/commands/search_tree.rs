@@ -130,7 +130,7 @@ impl Tree {
         self.nodes.first().is_some_and(|root| root.visits.is_some())
     }
 
-    /// Whether alpha and beta differ from state to state. Plain minimax has the same everywhere.
+    /// Whether alpha and beta differ between states. Plain minimax has the same window everywhere.
     pub(super) fn has_windows(&self) -> bool {
         let windows = self.nodes.iter().map(|node| (node.alpha, node.beta));
         windows.clone().zip(windows.skip(1)).any(|(one, next)| one != next)

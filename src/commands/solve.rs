@@ -399,9 +399,9 @@ fn interrupted() -> Failure {
 fn failure(error: SolveError, cancel: &Cancel) -> Failure {
     match error {
         _ if cancel.is_cancelled() => interrupted(),
-        SolveError::HiddenInformation => {
-            Failure::usage(anyhow!("{error} (`gamemaster exploitability GAME --player cfr`)"))
-        }
+        SolveError::HiddenInformation => Failure::usage(anyhow!(
+            "{error} (`gamemaster exploitability GAME --player cfr` prints their values)"
+        )),
         SolveError::NoValue { .. }
         | SolveError::Unsettled { .. }
         | SolveError::TooManyOutcomes { .. } => Failure::usage(anyhow!(
@@ -412,7 +412,7 @@ fn failure(error: SolveError, cancel: &Cancel) -> Failure {
             error: anyhow!("{error}; allow more with --memory"),
         },
         SolveError::NoMove { .. } => Failure::preflight(error).advised(
-            "; `gamemaster game validate --play GAME` plays random matches to such a state",
+            "; `gamemaster game validate --play GAME` looks for such states in random matches",
         ),
         SolveError::Reasoning(_) => Failure::preflight(error),
     }

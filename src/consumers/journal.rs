@@ -11,7 +11,7 @@ use results::record::{Ending, MatchRecord, RuleDefect};
 use super::recorder::{Catalogue, Recorder};
 use crate::event::Event;
 
-/// Records wait at most so long for the disk, unless nothing follows them.
+/// Records wait at most this time for the disk, unless nothing follows them.
 const SYNC_TIME: Duration = Duration::from_secs(1);
 
 /// The journal could not be written; the run stops.

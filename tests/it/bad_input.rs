@@ -603,7 +603,7 @@ fn a_game_that_is_too_large_for_a_player() {
         spec,
         2,
         expect![[r#"
-        error: spec.toml: cfr-nodes100 cannot play leduc_poker: its tree has more than 100 nodes, and `cfr` solves whole games (option `nodes`); remove the player or the game, or leave the player out of it with `skip_unsuitable = true`
+        error: spec.toml: cfr-nodes100 cannot play leduc_poker: the tree of the game has more than 100 nodes, and `cfr` solves whole games (option `nodes`); remove the player or the game, or leave the player out of it with `skip_unsuitable = true`
     "#]],
     );
     check(
@@ -611,7 +611,7 @@ fn a_game_that_is_too_large_for_a_player() {
         &["explain", "leduc_poker", "--player", "cfr:nodes=100"],
         2,
         expect![[r#"
-            error: cfr:nodes=100 cannot play leduc_poker: its tree has more than 100 nodes, and `cfr` solves whole games (option `nodes`)
+            error: cfr:nodes=100 cannot play leduc_poker: the tree of the game has more than 100 nodes, and `cfr` solves whole games (option `nodes`)
         "#]],
     );
     check(
@@ -619,7 +619,7 @@ fn a_game_that_is_too_large_for_a_player() {
         &["play", "leduc_poker", "cfr:nodes=100", "random"],
         2,
         expect![[r#"
-        error: cfr-nodes100 cannot play leduc_poker: its tree has more than 100 nodes, and `cfr` solves whole games (option `nodes`)
+        error: cfr-nodes100 cannot play leduc_poker: the tree of the game has more than 100 nodes, and `cfr` solves whole games (option `nodes`)
     "#]],
     );
 }

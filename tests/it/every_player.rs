@@ -136,13 +136,14 @@ fn unsuitable_players_are_left_out_on_request() {
     let workspace = Workspace::with_spec(spec);
     let refused = workspace.run(&["run", "spec.toml", "--dry-run"]).code(2).stderr();
     assert!(
-        refused.contains("cfr-nodes100 cannot play leduc_poker: its tree has more than 100 nodes")
-            && refused.contains("`skip_unsuitable = true`"),
+        refused.contains(
+            "cfr-nodes100 cannot play leduc_poker: the tree of the game has more than 100 nodes"
+        ) && refused.contains("`skip_unsuitable = true`"),
         "{refused}"
     );
     let run = ["run", "spec.toml", "--out", "r", "--skip-unsuitable"];
     workspace.run(&run).code(0);
-    let note = "does not play leduc_poker: its tree has more than 100 nodes";
+    let note = "does not play leduc_poker: the tree of the game has more than 100 nodes";
     let summary = workspace.read("r/summary.json");
     assert!(summary.contains(note), "{summary}");
     assert!(workspace.read("r/spec.lock.toml").contains("skip_unsuitable = true"));
@@ -165,8 +166,9 @@ fn formats_with_rounds_say_who_cannot_play() {
     let workspace = Workspace::with_spec(spec);
     let refused = workspace.run(&["run", "spec.toml", "--dry-run"]).code(2).stderr();
     assert!(
-        refused.contains("cfr-nodes100 cannot play leduc_poker: its tree has more than 100 nodes")
-            && refused.contains("in this format every player plays every game"),
+        refused.contains(
+            "cfr-nodes100 cannot play leduc_poker: the tree of the game has more than 100 nodes"
+        ) && refused.contains("in this format every player plays every game"),
         "{refused}"
     );
 }

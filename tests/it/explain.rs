@@ -182,8 +182,19 @@ fn the_tree_is_shown_as_it_was_searched() {
     assert!(told.ends_with(tree), "{told}");
     let page = workspace.read("tree.html");
     assert!(page.contains("never looked at: a2, a3") && page.contains("\u{2264} 2"), "{page}");
+    assert!(page.contains("Brackets show alpha and beta") && page.contains("[3, 100]"), "{page}");
     let graph = workspace.read("tree.dot");
     assert_eq!(graph.matches(" -> ").count(), 10 + 1, "{graph}");
+    assert!(graph.contains("[3, 100]"), "{graph}");
+    // Minimax has no alpha and beta, and looks at everything.
+    let minimax = ["explain", "aima_two_ply", "--player", "minimax:deepening=false"];
+    workspace
+        .run(&[&minimax[..], &["--html", "whole.html", "--dot", "whole.dot"]].concat())
+        .code(0);
+    let whole = workspace.read("whole.html");
+    let marks = ["Brackets", "Dashed", "[0"];
+    assert!(!marks.iter().any(|mark| whole.contains(mark)), "{whole}");
+    assert!(!workspace.read("whole.dot").contains("[0"));
     let json = workspace.run(&[&command[..], &["--json"]].concat()).code(0).stdout();
     let decided: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(decided["tree"]["nodes"].as_array().map(Vec::len), Some(11));
@@ -411,7 +422,7 @@ fn a_search_without_a_value_says_so() {
         workspace.run(&command).code(0).stdout()
     };
     let told = explain("compulsive_deliberation", "500");
-    assert!(told.contains("stopped before the search ended"), "{told}");
+    assert!(told.contains("the search is not complete"), "{told}");
     assert!(told.contains("note: no value was found; the move is the first"), "{told}");
     let told = explain("alpha_beta", "500");
     assert!(!told.contains("no value was found"), "{told}");

@@ -94,10 +94,26 @@ fn players_that_solve_games_refuse_others_before_the_match() {
         let told = workspace.run(&[&["play"], arguments].concat()).code(2).stderr();
         assert!(told.contains(expected) && told.lines().count() == 1, "{told}");
     };
-    let tree = "cfr cannot play go_7x7: its tree has more than 1000000 nodes";
+    let tree = "cfr cannot play go_7x7: the tree of the game has more than 1000000 nodes";
     refused(&["go_7x7", "cfr", "random"], tree);
     let value = "perfect cannot play fishery: a state at depth";
     refused(&["fishery", "perfect", "a=random", "b=random", "c=random"], value);
+}
+
+/// The value of play that never ends is a convention, so it is said that no other play exists.
+#[test]
+fn play_that_never_ends_is_said() {
+    let workspace = Workspace::new();
+    let rules = "(role a) (init (at s)) (legal a stay) (<= (next (at s)) (does a stay))
+        (<= terminal (true (at e))) (<= (goal a 40) (true (at e)))";
+    workspace.write("never.kif", rules);
+    let told = workspace.run(&["solve", "never.kif"]).code(0).stdout();
+    assert!(
+        told.contains("note         play never ends: no terminal state can be reached"),
+        "{told}"
+    );
+    let told = workspace.run(&["solve", "nim"]).code(0).stdout();
+    assert!(!told.contains("note"), "{told}");
 }
 
 #[test]

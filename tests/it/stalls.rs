@@ -15,7 +15,7 @@ use crate::workspace::{Ran, Workspace};
 /// Longer than the clock and the margin of the matches here.
 const STOPPED: Duration = Duration::from_millis(2500);
 
-/// Stops the process at its first PLAY, for so long. It is stopped when this returns.
+/// Stops the process at its first PLAY, for this time. It is stopped when this returns.
 fn stop_once(message: &str, (process, has_stopped): &'static (AtomicU32, AtomicBool)) {
     if !message.starts_with("( PLAY") || has_stopped.swap(true, Ordering::SeqCst) {
         return;

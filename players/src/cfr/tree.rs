@@ -107,10 +107,10 @@ pub(super) enum Growth {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TooLarge {
     /// The tree has more nodes than this.
-    #[error("its tree has more than {}", counted(*.0, "node"))]
+    #[error("the tree of the game has more than {}", counted(*.0, "node"))]
     Nodes(usize),
     /// The states that are open at the same time take more bytes than this.
-    #[error("the states of its tree take more than {} MB", .0.div_ceil(1_000_000))]
+    #[error("the states of the game's tree take more than {} MB", .0.div_ceil(1_000_000))]
     Bytes(usize),
 }
 

@@ -173,6 +173,11 @@ impl TranspositionTable {
         self.has_given_up
     }
 
+    /// Forgets all entries, but not whether one gave way.
+    pub(crate) fn forget(&mut self) {
+        *self = Self { has_given_up: self.has_given_up, ..Self::default() };
+    }
+
     /// What is known of the state with this key.
     pub(crate) fn get(&self, state: StateKey) -> Option<Entry> {
         if self.clusters.is_empty() {

@@ -2,7 +2,7 @@
 //! for whole games.
 
 use games::State;
-use players::{Deliberation, Observation, Stop, Turn, Value};
+use players::{Deliberation, Observation, Player, Stop, Turn, Value};
 
 use crate::arena::{first_move, legal, machine, machine_of, play, player, seat, text};
 
@@ -168,12 +168,16 @@ fn play_without_end_is_worth_nothing() {
         (<= terminal (true (at e)))
         (<= (goal a 40) (true (at e)))
         (<= (goal b 20) (true (at e)))";
-    let note = "lines that did not end within 1000 steps count as 0".to_owned();
-    for kind in ["alpha_beta", "minimax", "compulsive_deliberation"] {
+    let check = |mut player: Box<dyn Player>, steps: u32| {
         let mut machine = machine_of(rules);
-        let mut player = player(kind, []);
         let (_, found) = first_move(machine.as_mut(), player.as_mut(), 0, &Stop::never());
-        assert_eq!((found.value, found.completed), (Some(40.0), false), "{kind}");
-        assert!(found.notes.contains(&note), "{kind}: {:?}", found.notes);
+        assert_eq!((found.value, found.completed), (Some(40.0), false));
+        let note = format!("lines that did not end within {steps} steps count as 0");
+        assert!(found.notes.contains(&note), "{:?}", found.notes);
+    };
+    for kind in ["alpha_beta", "minimax", "determinization", "compulsive_deliberation"] {
+        check(player(kind, []), 1000);
     }
+    // A level of max-n takes more of the stack.
+    check(player("minimax", [("opponents", "max_n".into())]), 666);
 }

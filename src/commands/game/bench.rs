@@ -80,7 +80,7 @@ pub struct Arguments {
 }
 
 /// Time for playouts of one game, if none is given.
-const SECONDS: u64 = 3;
+const TIME: Duration = Duration::from_secs(3);
 
 /// What was measured. The names are read by scripts that compare systems.
 #[derive(Serialize)]
@@ -112,15 +112,15 @@ struct Measurement {
 
 /// Carries out `gamemaster game bench`.
 pub(super) fn execute(arguments: &Arguments) -> CommandResult {
-    let effort = |otherwise: u64| Effort {
-        time: arguments.time.unwrap_or(Duration::from_secs(otherwise)),
+    let effort = |otherwise: Duration| Effort {
+        time: arguments.time.unwrap_or(otherwise),
         seed: arguments.seed,
         max_steps: arguments.step_limit,
     };
     let file = match (&arguments.suite, &arguments.file) {
         (Some(names), _) => {
             let format = if arguments.json { Some(suite::Format::Json) } else { arguments.format };
-            return suite::execute(names, &effort(suite::SECONDS), format.unwrap_or_default());
+            return suite::execute(names, &effort(suite::TIME), format.unwrap_or_default());
         }
         (None, _) if arguments.format.is_some() => {
             return Err(Failure::usage(anyhow::anyhow!("--format is possible only with --suite")));
@@ -132,7 +132,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
             )));
         }
     };
-    let effort = effort(SECONDS);
+    let effort = effort(TIME);
     let beginning = Instant::now();
     let game = game_source::load(file, arguments.reading).map_err(Failure::game)?.game;
     let reasoner =

@@ -32,12 +32,13 @@ Examples:
 A node is a sequence of joint moves, and several nodes may lead to the same
 state. A line goes from the root to a terminal state, or to the depth at which
 the tree ends. --moves and the lines have the same form. In games with chance,
-moves are counted separately for each role that chooses. The column `reached` is the product of the
-probabilities of the moves of chance on the way to a node, averaged over the
-nodes of that depth. Counts are exact up to 3.4e38; greater counts, and averages
-computed from them, are null in JSON. Where one role chooses at a time, without
-chance, --prune also counts what alpha-beta would enter with each state's best
-moves first, and with the best moves last (in trees of up to 100000 states).";
+moves are counted separately for each role that chooses. The column `reached` is
+the product of the probabilities of the moves of chance on the way to a node,
+averaged over the nodes of that depth. Counts are exact up to 3.4e38; greater
+counts, and averages computed from them, are null in JSON. Where one role
+chooses at a time, without chance, --prune also counts what alpha-beta would
+enter with each state's best moves first, and with the best moves last (in trees
+of up to 100000 states).";
 
 /// Arguments of `gamemaster game tree`.
 #[derive(Args, Debug)]

@@ -45,14 +45,13 @@ pub(in crate::commands) fn write(out: &mut impl Write, tree: &Tree, title: &str)
     };
     let places = places(tree);
     let has_left_out = tree.nodes.iter().any(|node| node.n_left_out > 0);
-    let colours = match (&places, has_left_out) {
-        (None, _) => "",
-        (Some(_), false) => " Blue: this role chooses. Orange: the others choose.",
-        (Some(_), true) => {
-            " Blue: this role chooses. Orange: the others choose. Dashed: never looked at."
-        }
+    let colours = match places {
+        Some(_) => " Blue: this role chooses. Orange: the others choose.",
+        None => "",
     };
-    writeln!(out, "<p>Values are rewards of {}.{}{}</p>", escaped(&tree.role), below, colours)?;
+    let dashed = if places.is_some() && has_left_out { " Dashed: never looked at." } else { "" };
+    let role = escaped(&tree.role);
+    writeln!(out, "<p>Values are rewards of {role}.{below}{colours}{dashed}</p>")?;
     match places {
         Some(places) => draw(out, tree, &places)?,
         None => list(out, tree)?,
@@ -193,17 +192,19 @@ fn state(node: &Node, has_windows: bool, x: f64, y: f64) -> String {
     let value =
         node.value_words().replace("at most ", "\u{2264} ").replace("at least ", "\u{2265} ");
     let how = node.how().map_or_else(String::new, |how| format!(", {how}"));
+    let below = node.below_value(has_windows);
+    let value_y = if below.is_some() { y - 3.0 } else { y + 5.0 };
+    let below = below.map_or_else(String::new, |words| {
+        format!("<text class=\"window\" x=\"{x}\" y=\"{}\">{words}</text>", y + 15.0)
+    });
     format!(
         "<g><title>{}{}{how}</title><rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"84\" \
-         height=\"48\" rx=\"6\"/><text class=\"value\" x=\"{x}\" y=\"{}\">{value}</text><text \
-         class=\"window\" x=\"{x}\" y=\"{}\">{}</text></g>\n",
+         height=\"48\" rx=\"6\"/><text class=\"value\" x=\"{x}\" y=\"{value_y}\">{value}</text>\
+         {below}</g>\n",
         escaped(&node.action),
         if node.action.is_empty() { "root" } else { "" },
         x - 42.0,
         y - 24.0,
-        y - 3.0,
-        y + 15.0,
-        node.below_value(has_windows).unwrap_or_default(),
     )
 }
 

@@ -17,7 +17,7 @@ use crate::yardstick::thread_cpu;
 /// How much to play.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Effort {
-    /// No playouts are begun after so long.
+    /// No playouts are begun after this time.
     pub(super) time: Duration,
     pub(super) seed: u64,
     /// Steps after which a playout is cut.

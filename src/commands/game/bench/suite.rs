@@ -27,7 +27,7 @@ use crate::output::{json_line, to_stdout};
 use crate::yardstick::rounds_per_cpu_second;
 
 /// Time for each reasoner and game, if none is given.
-pub(super) const SECONDS: u64 = 1;
+pub(super) const TIME: Duration = Duration::from_secs(1);
 
 /// Lanes of the batches: the fastest for most games.
 const WIDTH: Width = Width::Lanes512;
@@ -38,7 +38,7 @@ const YARDSTICK_TIME: f64 = 0.1;
 /// How often a start is timed; the least time counts.
 const N_STARTS: usize = 3;
 
-/// No start is timed again after so long.
+/// No start is timed again after this time.
 const START_TIME: Duration = Duration::from_secs(2);
 
 /// How to print it.
