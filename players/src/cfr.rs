@@ -8,7 +8,7 @@
 //! responses and reported. With more roles, or partners, there is no such guarantee.
 //!
 //! A game whose tree has too many nodes is refused before the match, if `MOST_CHECKED` states
-//! show it. If it is found out later, moves are random.
+//! show it; otherwise in the match, which is a fault of the player.
 
 mod best_response;
 pub mod exploitability;
@@ -214,10 +214,7 @@ impl Cfr {
                 ));
                 return Ok(());
             }
-            Ok(Growth::TooLarge(excess)) => {
-                deliberation.notes.push(format!("{excess}; moves are random"));
-                return Ok(());
-            }
+            Ok(Growth::TooLarge(excess)) => return Err(too_large(excess)),
             Err(error) => return Err(error.into()),
         }
         if matches!(seated.work, Work::Building(_))
