@@ -76,8 +76,8 @@ const PROVEN: u32 = 60;
 const GENERATION: u32 = 61;
 /// No move is known.
 const NO_MOVE: u64 = 0xffff;
-/// In place of a bound: the slot is empty.
-const EMPTY: u64 = 3;
+/// In place of a bound: the slot is empty. All its bits are zero, so that a table is filled fast.
+const EMPTY: u64 = 0;
 /// Number of generations: a slot keeps its generation modulo this.
 const GENERATIONS: u64 = 8;
 
@@ -88,9 +88,9 @@ impl Slot {
         let reply = u32::try_from(entry.best_reply).ok();
         let best = entry.best.filter(|&best| (best as u64) < NO_MOVE && reply.is_some());
         let bound = match entry.bound {
-            Bound::Exact => 0,
-            Bound::Lower => 1,
-            Bound::Upper => 2,
+            Bound::Exact => 1,
+            Bound::Lower => 2,
+            Bound::Upper => 3,
         };
         debug_assert!(entry.depth_left < 1 << (BOUND - DEPTH), "levels are at most MAX_LEVELS");
         let packed = u64::from(reply.unwrap_or(0))
@@ -119,8 +119,8 @@ impl Slot {
         Entry {
             value: Value { score: self.score, proven: self.is_proven() },
             bound: match self.field(BOUND, PROVEN) {
-                0 => Bound::Exact,
-                1 => Bound::Lower,
+                1 => Bound::Exact,
+                2 => Bound::Lower,
                 _ => Bound::Upper,
             },
             depth_left: self.field(DEPTH, BOUND) as usize,
