@@ -24,7 +24,8 @@ pub(crate) static KIND: PlayerKind = PlayerKind {
     name: "human",
     summary: "A person at the terminal, in `gamemaster play`: sees the board, or else the facts, \
               and types the number or the text of a move. A single legal move is played without \
-              asking. Has an hour for each move unless `clocks.play` says otherwise.",
+              asking. Has an hour for each move, unless its own option `clocks.play` says \
+              otherwise (human:clocks.play=30s); --play-clock does not limit it.",
     options: &[],
     instant: false,
     plays_hidden_information: true,

@@ -101,16 +101,17 @@ const LEAVES: OptionSpec = OptionSpec {
     name: "leaves",
     accepts: "a whole number from 1 to 4096",
     default: "32",
-    help: "Leaves whose playouts run side by side in each thread. Games without a batch reasoner use \
-           1.",
+    help: "Leaves whose playouts run side by side in each thread. Games that are too large for the \
+           batch reasoner (docs/reasoner.md) use 1.",
 };
 
 const LANES: OptionSpec = OptionSpec {
     name: "lanes",
     accepts: "a whole number from 1 to 4096",
     default: "16",
-    help: "Playouts from each leaf. `leaves` times `lanes` should be at most 512. Games without a \
-           batch reasoner use 1.",
+    help: "Playouts from each leaf (not the lanes of `game bench`, the states of a batch). \
+           `leaves` times `lanes` should be at most 512. Games that are too large for the batch \
+           reasoner use 1.",
 };
 
 const MAX_LENGTH: OptionSpec = OptionSpec {
@@ -157,8 +158,8 @@ const PREFERENCE: OptionSpec = OptionSpec {
     accepts: "a number from 0 to 1",
     default: "0",
     help: "Probability that a playout makes one of the role's moves whose average reward in playouts \
-           is high, where one is legal (MAST); 0 for uniformly random playouts. Games without a batch \
-           reasoner ignore it.",
+           is high, where one is legal (MAST); 0 for uniformly random playouts. No effect in \
+           games that are too large for the batch reasoner.",
 };
 
 const MARGIN: OptionSpec = OptionSpec {

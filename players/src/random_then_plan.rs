@@ -26,7 +26,8 @@ const NODE_BUDGET: OptionSpec = OptionSpec {
     name: "node_budget",
     accepts: "a whole number from 1",
     default: "1000",
-    help: "Maximum number of states in one attempt to plan.",
+    help: "Maximum number of states in one attempt to plan (not the node budget per move, which is \
+           `budget.nodes`).",
 };
 
 const FIRST: OptionSpec = OptionSpec {

@@ -54,7 +54,8 @@ const NODE_BUDGET: OptionSpec = OptionSpec {
     name: "node_budget",
     accepts: "a whole number from 0",
     default: "0",
-    help: "Maximum number of states in one search for a plan; 0 for no limit but the clock.",
+    help: "Maximum number of states in one search for a plan (not the node budget per move, which \
+           is `budget.nodes`); 0 for no limit of its own.",
 };
 
 /// Which of the best plans.

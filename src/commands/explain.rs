@@ -112,8 +112,9 @@ pub struct Arguments {
     /// (determinization, information_set_search, is_mcts)
     #[arg(long)]
     belief: bool,
-    /// Print the tree that was searched, with alpha and beta (of `mcts` and `is_mcts`: with
-    /// visits and means)
+    /// Print the tree that was searched, with values (minimax, compulsive_deliberation,
+    /// information_set_search), also with alpha and beta (alpha_beta), or with means and
+    /// visits (mcts, is_mcts)
     #[arg(long)]
     tree: bool,
     /// Show at most N nodes of the tree [default: 100000; of `mcts` and `is_mcts`, the 100

@@ -99,12 +99,14 @@ pub struct Arguments {
     /// added to its spec, and keep its matches
     #[arg(long)]
     extend: bool,
-    /// Play only this part of the schedule, such as slice:1/3 (see `merge`)
+    /// Play only this part of the schedule: slice:1/3 is the first of three parts;
+    /// index:0/3 is the same part, counted from 0 (see `merge`)
     #[arg(long, value_name = "slice:M/N|index:M/N", conflicts_with_all = ["extend", "queue"])]
     partition: Option<Partition>,
     #[command(flatten)]
     queue: CoordinatorOptions,
-    /// Print what would be played, without playing it
+    /// Print what would be played, and record nothing; with clocks, let built-in players
+    /// think for a few seconds to estimate the time
     #[arg(long)]
     dry_run: bool,
     /// Print errors only: no progress, no standings

@@ -31,11 +31,12 @@ Play against it from another terminal:
   gamemaster play tic_tac_toe http://127.0.0.1:9147 random
 
 `gamemaster players` lists the players, their options, and which of them
-cannot play games of hidden information. The first line of output is the
-address. The server plays one match at a time: it replies `busy` to START
-during a match, and for a game that the player cannot play. Games that need
-more than --memory are played by a slower reasoner, or get `busy`. A
-connection above --max-connections replaces the oldest idle one.";
+cannot play games of hidden information. The first line of output names the
+player, its options and the address: `random listens on 127.0.0.1:9147`. The
+server plays one match at a time: it replies `busy` to START during a match, and
+for a game that the player cannot play. Games that need more than --memory are
+played by a slower reasoner, or get `busy`. A connection above --max-connections
+replaces the oldest idle one.";
 
 /// Arguments of `gamemaster serve`.
 #[derive(Debug, Args)]

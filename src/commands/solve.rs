@@ -113,9 +113,10 @@ pub struct Arguments {
     /// Prove the value of every first move, not only of the first state
     #[arg(long)]
     all_moves: bool,
-    /// End a proof after this time, and print what is known by then. The time before
-    /// it begins is not counted: compiling the rules, and simplifying the result,
-    /// which takes at most this time again
+    /// End a proof after this time, and print what is known by then. The time counts
+    /// from the start of the proof. Before it, the rules are compiled to a network
+    /// (without a limit), and the network is reduced until, at most, the command has
+    /// run for this time
     #[arg(long, value_name = "TIME",
           value_parser = duration(Duration::from_millis(1), Duration::from_secs(1 << 30)))]
     time: Option<Duration>,

@@ -75,7 +75,8 @@ pub struct Arguments {
     extend: bool,
     #[command(flatten)]
     queue: CoordinatorOptions,
-    /// Print what would be played, without playing it
+    /// Print what would be played, and record nothing; with clocks, let built-in players
+    /// think for a few seconds to estimate the time
     #[arg(long)]
     dry_run: bool,
     /// Print the results and errors only: no progress

@@ -17,10 +17,11 @@ pub(super) struct TimeLimits {
     /// Accept replies until this long after a clock has ended
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = clock)]
     margin: Duration,
-    /// Limit built-in players to N nodes (states) per move, instead of time; `mcts`
-    /// may exceed N by at most the number of joint moves (one move of each role) in
-    /// one state. Other players still have the clocks. A built-in player that still
-    /// thinks after ten times its clock, plus the margin, plus 60 s, is abandoned
+    /// Limit built-in players to N nodes (states) per move, and as many before the
+    /// first move, instead of time; `mcts` may exceed N by at most the number of joint
+    /// moves (one move of each role) in one state. Other players still have the clocks.
+    /// A built-in player that still thinks after ten times its clock, plus the margin,
+    /// plus 60 s, is abandoned
     #[arg(long, value_name = "N", value_parser = nodes)]
     pub(super) nodes: Option<u64>,
 }

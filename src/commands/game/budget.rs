@@ -53,6 +53,7 @@ predicts if it finds states in its transposition table, or extends forced lines.
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
     /// Path of a rulesheet, or the name of a shipped game
+    #[arg(value_name = "GAME")]
     file: Option<String>,
     #[command(flatten)]
     reading: Reading,
