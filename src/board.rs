@@ -26,6 +26,7 @@ mod text;
 mod towers;
 mod track;
 mod trial;
+mod walls;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,6 +39,7 @@ use grid::{Grid, Located};
 use orientation::Orientation;
 use owners::Owned;
 use track::Track;
+use walls::Walls;
 
 pub use boards::Boards;
 pub use looks::{Look, Side};
@@ -52,6 +54,7 @@ pub struct Board {
     form: Form,
     /// Where something may stand, as columns and rows; `None` if that may be anywhere.
     places: Option<BTreeSet<[usize; 2]>>,
+    walls: Walls,
     /// What each piece is drawn as.
     marks: BTreeMap<String, String>,
     looks: BTreeMap<String, Look>,
@@ -117,6 +120,9 @@ pub fn find(game: &Game, positions: &[Vec<Expression>]) -> Option<Boards> {
     }
     let mut board = board.turned(orientation);
     board.places = places(&board.grid, &domain, positions);
+    if board.form == Form::Squares && board.is_full() {
+        board.walls = Walls::find(&board.grid, orientation, &rows);
+    }
     Some(match owned {
         Some(owned) => board.split(&owned, &domain, positions, &roles),
         None => Boards::from(board),
@@ -148,7 +154,8 @@ impl Board {
     ) -> Self {
         let pieces = pieces(&[&grid], domain, positions);
         let (marks, looks) = (marks::marks(&pieces), looks::looks(&pieces, roles));
-        Self { title: None, grid, form: Form::Squares, places: None, marks, looks }
+        let (form, walls) = (Form::Squares, Walls::default());
+        Self { title: None, grid, form, places: None, walls, marks, looks }
     }
 
     /// A board for each owner.
@@ -191,13 +198,14 @@ impl Board {
             grid,
             form: Form::Piles(heights),
             places: None,
+            walls: Walls::default(),
             marks: marks::marks(&men),
             looks,
         };
         let beside = beside.map(|grid| {
             let looks = points.looks.clone();
             let (form, marks) = (Form::Counts, BTreeMap::new());
-            Self { title: None, grid, form, places: None, marks, looks }
+            Self { title: None, grid, form, places: None, walls: Walls::default(), marks, looks }
         });
         Boards::from_iter([points].into_iter().chain(beside))
     }
@@ -214,8 +222,8 @@ impl Board {
             (thing.clone(), Look { size, ..Look::default() })
         });
         let looks = looks.collect();
-        let (title, form) = (None, Form::Towers(heights));
-        Self { title, grid, form, places: None, marks, looks }
+        let (title, form, walls) = (None, Form::Towers(heights), Walls::default());
+        Self { title, grid, form, places: None, walls, marks, looks }
     }
 
     fn turned(self, orientation: Orientation) -> Self {
@@ -258,6 +266,30 @@ impl Board {
     #[must_use]
     pub fn is_place(&self, column: usize, row: usize) -> bool {
         self.places.as_ref().is_none_or(|places| places.contains(&[column, row]))
+    }
+
+    /// Whether something may stand on every cell.
+    fn is_full(&self) -> bool {
+        let [n_columns, n_rows] = [0, 1].map(|axis| self.grid.axes[axis].values.len());
+        self.places.as_ref().is_none_or(|places| places.len() == n_columns * n_rows)
+    }
+
+    /// Whether there are walls between cells.
+    #[must_use]
+    pub fn has_walls(&self) -> bool {
+        !self.walls.is_empty()
+    }
+
+    /// On a board with walls: whether there is one to the right of a cell, as at the edge.
+    #[must_use]
+    pub fn has_wall_right(&self, column: usize, row: usize) -> bool {
+        column + 1 == self.columns().len() || self.walls.is_right_of([column, row])
+    }
+
+    /// The same of the upper side of a cell.
+    #[must_use]
+    pub fn has_wall_above(&self, column: usize, row: usize) -> bool {
+        row + 1 == self.rows().len() || self.walls.is_above([column, row])
     }
 
     /// Whether the board shows a fact.

@@ -443,7 +443,39 @@ fn east_is_to_the_right_in_the_maze() {
         let row = drawn.lines().position(|line| line.contains('a')).unwrap();
         (row, drawn.lines().nth(row).unwrap().find('a').unwrap())
     });
-    assert_eq!(places, [(2, 3), (2, 5)]);
+    assert_eq!(places, [(5, 4), (5, 8)]);
+}
+
+/// Three by two rooms.
+const ROOMS: &str =
+    "(cell 1 1 b)\n(cell 2 1 b)\n(cell 3 1 b)\n(cell 1 2 b)\n(cell 2 2 x)\n(cell 3 2 b)";
+
+#[test]
+fn cells_between_which_no_way_leads_are_separated_by_walls() {
+    check(
+        "(door east 1 1 2 1) (door east 2 1 3 1) (door up 3 1 3 2) (door west 2 2 1 2)",
+        &[ROOMS],
+        expect![[r#"
+              +---+---+---+
+            2 | .   x | . |
+              +---+---+   +
+            1 | .   .   . |
+              +---+---+---+
+                1   2   3
+        "#]],
+    );
+}
+
+/// All have a door; a room without any is no room; a relation of one way has no walls.
+#[test]
+fn boards_have_no_walls_where_ways_lead_everywhere() {
+    let rows = "(door east 1 1 2 1) (door east 2 1 3 1) (door east 1 2 2 2) (door east 2 2 3 2)";
+    let all = "(door up 1 1 1 2) (door up 2 1 2 2) (door up 3 1 3 2)";
+    let without = "(door east 1 1 2 1) (door east 1 2 2 2) (door up 1 1 1 2) (door up 2 1 2 2)";
+    for doors in [format!("{rows} {all}"), without.to_owned(), rows.to_owned()] {
+        let board = board(&doors, &[ROOMS]).unwrap();
+        assert!(!only(&board).has_walls(), "{doors}");
+    }
 }
 
 #[test]

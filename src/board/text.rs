@@ -88,6 +88,9 @@ impl Board {
         let words: Vec<Vec<String>> = cells.iter().enumerate().map(row_words).collect();
         let length = |word: &String| word.chars().count();
         let mut width = words.iter().flatten().chain(self.columns()).map(length).max().unwrap_or(1);
+        if self.has_walls() {
+            return self.draw_walled(&words, width);
+        }
         if self.shift() != 0 {
             // Half of a cell and the space beside it must be a number of letters.
             width |= 1;
@@ -114,6 +117,30 @@ impl Board {
         }
         line(n_lines, "", self.columns());
         drawn
+    }
+
+    /// The same with walls between cells: `words` are by row, from the lowest upwards.
+    fn draw_walled(&self, words: &[Vec<String>], width: usize) -> String {
+        let (margin, n_columns) = (self.margin(), self.columns().len());
+        let line_of_walls = |is_wall: &dyn Fn(usize) -> bool| {
+            let sides = (0..n_columns).map(|at| if is_wall(at) { "-" } else { " " });
+            let sides: Vec<String> = sides.map(|side| side.repeat(width + 2)).collect();
+            format!("{:margin$} +{}+", "", sides.join("+"))
+        };
+        let mut lines = Vec::new();
+        for (row, (label, words)) in self.rows().iter().zip(words).enumerate().rev() {
+            lines.push(line_of_walls(&|column| self.has_wall_above(column, row)));
+            let mut line = format!("{label:>margin$} |");
+            for (column, word) in words.iter().enumerate() {
+                let wall = if self.has_wall_right(column, row) { '|' } else { ' ' };
+                write!(line, " {word:<width$} {wall}").expect("a string takes all text");
+            }
+            lines.push(line);
+        }
+        lines.push(line_of_walls(&|_| true));
+        let names = self.columns().iter().map(|name| format!("  {name:<width$} "));
+        lines.push(format!("{:margin$} {}", "", names.collect::<String>()));
+        lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
     }
 
     /// Columns of the names of the rows.

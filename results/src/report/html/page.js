@@ -106,11 +106,13 @@
   const changedAt = (place, step, before) =>
     before && (before.cells[place] ?? 0) !== (step.cells[place] ?? 0);
   // Cells are counted on from those of the boards before it.
-  const squares = ({ columns, rows, pieces, gaps }, from, step, before) => {
+  const squares = (board, from, step, before) => {
+    const { columns, rows, pieces, gaps, walls_right, walls_above } = board;
     const table = element("table", undefined, "grid-board");
     const isDense = columns.length > 9 || pieces.some(({ mark, width }) => !width && mark.length > 2);
     if (isDense) table.classList.add("dense");
     if (gaps) table.classList.add("gapped");
+    if (walls_right) table.classList.add("walled");
     rows.forEach((label, row) => {
       const line = element("tr");
       line.append(element("th", label));
@@ -118,6 +120,8 @@
         const place = row * columns.length + column;
         const piece = step.cells[from + place] ?? 0;
         const cell = element("td", undefined, gaps?.includes(place) ? "gap" : undefined);
+        if (walls_right?.includes(place)) cell.classList.add("wall-right");
+        if (walls_above?.includes(place)) cell.classList.add("wall-above");
         if (piece !== 0) cell.append(drawn(pieces[piece]));
         if (changedAt(from + place, step, before)) cell.classList.add("changed");
         line.append(cell);

@@ -75,6 +75,13 @@ pub struct ReplayBoard {
     /// The cells on which nothing can stand, counted row by row from the top.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<usize>,
+    /// The cells that have a wall on their right side, counted in the same way; none on boards
+    /// without walls.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub walls_right: Vec<usize>,
+    /// The same of their upper side.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub walls_above: Vec<usize>,
 }
 
 /// The piece on a cell, and its looks.

@@ -45,6 +45,8 @@ fn replay(name: &str) -> Replay {
             ],
             shift: 0,
             gaps: vec![],
+            walls_right: vec![],
+            walls_above: vec![],
         }],
         facts: vec![name.into()],
         steps: vec![
