@@ -32,9 +32,11 @@ differences, play both versions in one run (`gamemaster regress`).";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Folder of the first run, or its name in results/runs
+    /// Folder of the first run, or the name of a folder in results/runs
+    /// (NAME-HASH)
     before: PathBuf,
-    /// Folder of the second run, or its name in results/runs
+    /// Folder of the second run, or the name of a folder in results/runs
+    /// (NAME-HASH)
     after: PathBuf,
     /// Print in this format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]

@@ -30,7 +30,7 @@ faults as TO (timeout), CE (connection error) and IL (illegal move).";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Folder of a run, or its name in results/runs
+    /// Folder of a run, or the name of a folder in results/runs (NAME-HASH)
     run: PathBuf,
     /// Write this format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]

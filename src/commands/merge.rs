@@ -30,7 +30,7 @@ many, and `gamemaster run spec.toml --out whole` plays them.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Folders of the runs, or their names in results/runs
+    /// Folders of the runs, or the names of folders in results/runs (NAME-HASH)
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
     /// Write the merged run to this new or empty folder

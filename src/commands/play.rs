@@ -49,7 +49,8 @@ Exit codes:
   0    the match is complete
   1    internal error, or the match was aborted
   2    invalid arguments
-  3    an invalid rulesheet, or a player that does not reply at the beginning
+  3    an invalid rulesheet, an error in the rules during the match, or a player
+       that does not reply at the beginning
   130  interrupted";
 
 /// Arguments of `gamemaster play`.

@@ -31,7 +31,7 @@ docs/query.md has examples.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Folder of a run, or its name in results/runs
+    /// Folder of a run, or the name of a folder in results/runs (NAME-HASH)
     #[arg(required_unless_present_any = ["questions", "columns"])]
     run: Option<PathBuf>,
     /// The query, in SQL

@@ -35,7 +35,7 @@ mean over blocks, with equal weight for each game.";
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Folder of a run, or its name in results/runs
+    /// Folder of a run, or the name of a folder in results/runs (NAME-HASH)
     run: PathBuf,
     /// Judge by this file of `gamemaster solve --out`; repeat it for other games and
     /// endgames

@@ -46,7 +46,8 @@ pub struct Arguments {
     /// Match number (from 0), job_id or match_id
     #[arg(value_name = "MATCH")]
     name: String,
-    /// Folder or name of a run [default: the latest in results/runs]
+    /// Folder of a run, or the name of a folder in results/runs (NAME-HASH)
+    /// [default: the latest in results/runs]
     #[arg(long, value_name = "RUN")]
     run: Option<PathBuf>,
     /// Print only the state after N steps

@@ -48,7 +48,7 @@ const N_REPLAYS: usize = 20;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Arguments {
-    /// Folder of a run, or its name in results/runs
+    /// Folder of a run, or the name of a folder in results/runs (NAME-HASH)
     run: PathBuf,
     /// Print in this format
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]

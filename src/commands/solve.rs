@@ -114,14 +114,16 @@ pub struct Arguments {
     #[arg(long)]
     all_moves: bool,
     /// End a proof after this time, and print what is known by then. The time counts
-    /// from the start of the proof. Before it, the rules are compiled to a network
-    /// (without a limit), and the network is reduced until, at most, the command has
-    /// run for this time
+    /// from the start of the proof. Two things happen before that: the rules are
+    /// compiled to a network, which has no time limit, and the network is reduced,
+    /// which stops when the command has run for this time at the latest
     #[arg(long, value_name = "TIME",
           value_parser = duration(Duration::from_millis(1), Duration::from_secs(1 << 30)))]
     time: Option<Duration>,
-    /// Use at most this much memory. If more is needed, --method auto goes on with
-    /// a proof where the game allows one, and --method retrograde gives up
+    /// Use at most this much memory for states and their values, or for a proof. The
+    /// program itself takes 30 to 40 MB more, and making the table of --out still
+    /// more. If the states do not fit, --method auto goes on with a proof where the
+    /// game allows one, and --method retrograde gives up
     #[arg(long, value_name = "BYTES", default_value = "4GiB", value_parser = bytes)]
     memory: u64,
     /// Use N threads [default: one for each core]

@@ -41,10 +41,11 @@ Knuth's estimate from these playouts: it is unbiased, but may be far off after
 few playouts. docs/reasoner.md explains the lines `reasoner` and `grounding`,
 docs/environments.md the lines `environment` and `suited`.
 
-`end` says whether play must end: the rules have a step counter that does not
-depend on the moves; or all states were computed (up to 200,000, or 20,000 in
-games that `solve` refuses) and none can repeat; or it is proven that the steps
-make changes that are never undone. If a state can repeat, `end` says so, too.";
+`end` says whether play must end, and why. It must if the rules have a step
+counter that does not depend on the moves, or all states were computed (up to
+200,000, or 20,000 in games that `solve` refuses) and none can repeat, or the
+steps provably make changes that are never undone or lower a weighted sum of
+facts. If a state can repeat, play need not end. Otherwise it is not known.";
 
 /// Arguments of `gamemaster game info`.
 #[derive(Args, Debug)]
