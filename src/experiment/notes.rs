@@ -11,7 +11,7 @@ use super::jobs::Jobs;
 use super::unsuitable::Unsuitable;
 use crate::manager::{Enforcement, PlayerSource};
 use crate::schedule::{Clocks, ScheduleError, Skip, TimeBudget};
-use crate::spec::{Contestant, Spec};
+use crate::spec::{Comparison, Contestant, Spec};
 use crate::staged_schedule::StagedScheduleError;
 
 /// Why a player cannot play a game, as an error.
@@ -45,7 +45,15 @@ fn left_out(spec: &Spec, skip: Skip, unsuitable: &[Unsuitable]) -> Option<String
         Skip::NoSeats { game } => (game, "it has no role for a player".to_owned()),
         Skip::TooFewPlayers { game, n_seats, n_players } => {
             let unable = Unable::of(spec, game, n_players, unsuitable);
-            (game, format!("it needs {}, {}", counted(n_seats, "player", "players"), unable.why()))
+            let why = match spec.comparison {
+                Some(comparison) if unable.unable.is_empty() => {
+                    too_few_opponents(spec, comparison, n_seats)
+                }
+                _ => {
+                    format!("it needs {}, {}", counted(n_seats, "player", "players"), unable.why())
+                }
+            };
+            (game, why)
         }
         Skip::NoGauntlet { game, n_seats, n_challengers, n_others } => {
             let unable = Unable::of(spec, game, n_challengers + n_others, unsuitable);
@@ -54,6 +62,14 @@ fn left_out(spec: &Spec, skip: Skip, unsuitable: &[Unsuitable]) -> Option<String
         Skip::SitsOut { .. } => return None,
     };
     Some(format!("{}: {why}", spec.games[game].source.name))
+}
+
+/// The same of base and head, which play a game against opponents.
+fn too_few_opponents(spec: &Spec, comparison: Comparison, n_seats: usize) -> String {
+    let n_opponents =
+        (0..spec.players.len()).filter(|&player| !comparison.concerns(player)).count();
+    let wanted = counted(n_seats - 1, "opponent", "opponents");
+    format!("it needs {wanted} of base and head, but the suite has {n_opponents}")
 }
 
 /// Why no pairing of a gauntlet can play a game.

@@ -169,9 +169,9 @@ pub fn read(
     let (players, comparison) = source.players(&file, by_clock, overrides.contenders.as_ref())?;
     let by_nodes = time_budgets.iter().filter(|time| time.budget != Budget::Clock);
     let n_clocks = by_nodes.map(|time| time.clocks.play).collect::<BTreeSet<_>>().len();
-    if n_clocks > 1 && players.iter().all(|player| player.config.kind().is_some()) {
+    if n_clocks > 1 {
         let span = file.clocks.play.as_ref().map_or(0..0, Spanned::span);
-        let message = "clocks.play: all players count nodes, so the clocks make no difference; give one \
+        let message = "clocks.play: with budget.nodes, a budget is named by its nodes alone; give one \
                        duration, or leave budget.nodes out";
         return Err(source.error(span, message));
     }

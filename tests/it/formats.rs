@@ -253,7 +253,7 @@ fn a_dry_run_tells_what_is_known_beforehand() {
             1  swiss              6            3            72            72
             2  knockout           4            2            24            48
 
-        No time estimate: no player thinks by the clock
+        No time estimate: the budgets are in nodes, or all players reply at once
     "#]]
     .assert_eq(&ran.stdout());
     let ran = workspace.run(&["run", "spec.toml", "--dry-run", "--json"]).code(0);
@@ -414,7 +414,7 @@ fn what_cannot_be_played_is_said_in_one_line() {
         "format = \"ladder\"\nclocks = { play = [\"1s\", \"2s\"] }",
         &[],
         expect![[r#"
-            error: spec.toml:6: clocks.play: all players count nodes, so the clocks make no difference; give one duration, or leave budget.nodes out
+            error: spec.toml:6: clocks.play: with budget.nodes, a budget is named by its nodes alone; give one duration, or leave budget.nodes out
         "#]],
     );
     check_spec_error(

@@ -81,6 +81,14 @@ fn without_opponents_base_and_head_meet_each_other() {
 }
 
 #[test]
+fn a_game_for_three_needs_opponents() {
+    let workspace = Workspace::with_spec("games = [\"truel\"]\n");
+    let refused = regress(&workspace, STRONG, WEAK, &["--out", "out"]).code(2).stderr();
+    let wanted = "truel: it needs 2 opponents of base and head, but the suite has 0";
+    assert!(refused.contains(wanted), "{refused}");
+}
+
+#[test]
 fn an_interrupted_comparison_has_the_same_answer() {
     let more = ["--max-blocks", "96", "--margin", "4", "--out", "out", "--json", "--jobs", "3"];
     let players = ["alpha_beta:depth=2", "alpha_beta:budget.nodes=40"];

@@ -193,6 +193,16 @@ mod tests {
     }
 
     #[test]
+    fn the_verdict_names_the_level_of_its_interval() {
+        for outcome in [Outcome::Pass, Outcome::Fail] {
+            let mut found = found(outcome, Reason::Interval);
+            found.question.alpha = 0.2;
+            let verdict = verdict_of_regression(&found);
+            assert!(verdict.contains("the 80 % interval of the plain mean"), "{verdict}");
+        }
+    }
+
+    #[test]
     fn what_fails_is_a_failure() {
         let n_failures = |found: &Regression, inconclusive_fails| {
             junit(found, inconclusive_fails).matches("<failure").count()

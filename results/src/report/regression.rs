@@ -19,12 +19,13 @@ pub fn render_regression(found: &Regression, format: Format) -> String {
 #[must_use]
 pub fn verdict_of_regression(found: &Regression) -> String {
     let margin = points(found.question.margin);
+    let level = percent(1.0 - found.question.alpha);
     match (found.outcome, found.reason) {
         (Outcome::Pass, Reason::Test) => {
             format!("Head is not weaker than base by {margin} points (sequential test).")
         }
         (Outcome::Pass, _) => format!(
-            "Head is not weaker than base by {margin} points: the 95 % interval of the plain mean \
+            "Head is not weaker than base by {margin} points: the {level} interval of the plain mean \
              is above -{margin}."
         ),
         (Outcome::Fail, Reason::Faults) => format!(
@@ -33,7 +34,7 @@ pub fn verdict_of_regression(found: &Regression) -> String {
             probability(found.faults.p)
         ),
         (Outcome::Fail, Reason::Interval) => {
-            "Head is weaker than base: the 95 % interval of the plain mean is below 0.".into()
+            format!("Head is weaker than base: the {level} interval of the plain mean is below 0.")
         }
         (Outcome::Fail, _) => {
             let points = optional_points(found.strength.estimate.map(|found| found.points));

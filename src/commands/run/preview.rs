@@ -106,7 +106,10 @@ fn print_notes(
             writeln!(out, "Estimated time: {about}; at most {most} if no reply is late")
         }
         None => {
-            writeln!(out, "No time estimate: no player thinks by the clock")
+            writeln!(
+                out,
+                "No time estimate: the budgets are in nodes, or all players reply at once"
+            )
         }
     }
 }
