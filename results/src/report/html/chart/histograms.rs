@@ -1,6 +1,7 @@
 //! Histograms of times, one below the other on one logarithmic scale.
 
 use super::super::figure::{Anchor, Figure, N_COLOURS, Scale, WIDTH, left_of, time};
+use crate::counted::counted;
 use crate::evaluation::Times;
 
 const RIGHT: f64 = 16.0;
@@ -20,8 +21,8 @@ pub(crate) struct Row<'a> {
 pub(crate) struct Histograms<'a> {
     pub(crate) title: &'a str,
     pub(crate) description: &'a str,
-    /// What is counted, such as `moves`.
-    pub(crate) what: &'a str,
+    /// What is counted: one, and several, such as `move` and `moves`.
+    pub(crate) what: [&'a str; 2],
     pub(crate) rows: Vec<Row<'a>>,
     /// Times at which a line is drawn, milliseconds.
     pub(crate) references: Vec<(f64, String)>,
@@ -53,7 +54,8 @@ impl Histograms<'_> {
             let base = TOP + ROW * (place as f64 + 1.0) - 2.0;
             figure.line([left, base], [WIDTH - RIGHT, base], "grid");
             figure.row_name(left, base - 14.0, row.name);
-            let of = format!("{} {}", row.times.n, self.what);
+            let [one, several] = self.what;
+            let of = counted(row.times.n, one, several);
             figure.text([left - 8.0, base], Anchor::End, "tick", &of);
             let most = row.times.bars.iter().map(|bar| bar.n).max().unwrap_or(1).max(1) as f64;
             let class = format!("s{} fill", row.series % N_COLOURS);
@@ -62,11 +64,9 @@ impl Histograms<'_> {
                 let height = (bar.n as f64 / most * BAR).max(1.0);
                 let share = bar.n as f64 / row.times.n.max(1) as f64 * 100.0;
                 let tip = format!(
-                    "{}: {} of {} {} ({share:.1} %) from {} to {}",
+                    "{}: {} of {of} ({share:.1} %) from {} to {}",
                     row.name,
                     bar.n,
-                    row.times.n,
-                    self.what,
                     time(bar.low),
                     time(bar.high)
                 );

@@ -18,7 +18,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         title: "Time of the harness in a match",
         description: "Matches of each game, by the time that gamemaster itself uses: \
                       computing the rules, sending and checking moves, recording.",
-        what: "matches",
+        what: ["match", "matches"],
         rows: rows.map(|row| Row { name: &row.game, times: &row.harness, series: 0 }).collect(),
         references: vec![],
     };

@@ -24,14 +24,14 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
         description: "Moves with a choice at each budget, by the time of the reply, on a logarithmic \
                       scale. Each row is scaled to its highest bar. The short line in each row is \
                       the median; dashed lines are play clocks.",
-        what: "moves",
+        what: ["move", "moves"],
         rows: rows(|row| &row.thinking),
         references: clocks(page),
     };
     let overruns = Histograms {
         title: "Time beyond the play clock",
         description: "Moves that took longer than the play clock, by the time beyond it.",
-        what: "moves",
+        what: ["move", "moves"],
         rows: rows(|row| &row.overruns),
         references: vec![],
     };
