@@ -7,7 +7,7 @@
 //! equilibrium, which no opponent can exploit. How far it is from one is computed by best
 //! responses and reported. With more roles, or partners, there is no such guarantee.
 //!
-//! A game whose tree has too many nodes is refused before the match, if `MOST_CHECKED` states
+//! A game whose tree has too many nodes is refused before the match, if `MOST_COUNTED` states
 //! show it; otherwise in the match, which is a fault of the player.
 
 mod best_response;
@@ -175,7 +175,8 @@ impl Player for Cfr {
     }
 
     fn check(&mut self, mut machine: Box<dyn StateMachine>) -> Result<(), Failure> {
-        let stop = Stop::never().after_nodes(MOST_CHECKED);
+        // A tree that takes more states to count or to build is measured in the match.
+        let stop = Stop::never().after_nodes(size::MOST_COUNTED);
         if size::is_too_large(machine.as_mut(), self.most_nodes, &stop, &mut 0)? {
             return Err(too_large(TooLarge::Nodes(self.most_nodes)));
         }
@@ -186,10 +187,6 @@ impl Player for Cfr {
         }
     }
 }
-
-/// Maximum number of states that each of the two checks before a match enters: the count of
-/// histories, and the tree itself. A larger tree is measured in the match, within its clocks.
-const MOST_CHECKED: u64 = 2_000_000;
 
 fn too_large(excess: TooLarge) -> Failure {
     let (name, option) = (KIND.name, NODES.name);

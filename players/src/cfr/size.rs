@@ -21,6 +21,9 @@ const DESCENT_STEPS: u32 = 200;
 /// 1 / `CERTAINTY`.
 const CERTAINTY: f64 = 1e6;
 
+/// Maximum number of states of a check that must end soon.
+pub(super) const MOST_COUNTED: u64 = 2_000_000;
+
 /// Whether the tree has more than `most_nodes` nodes, if that is soon found. `false` means
 /// that it may be either. `n_entered` counts the states entered.
 pub(super) fn is_too_large(
