@@ -9,6 +9,7 @@ use games::{MoveId, RoleId};
 use crate::Player;
 use crate::SearchTree;
 use crate::belief_tree::BeliefTree;
+use crate::bound_tree::BoundTree;
 use crate::visit_tree::VisitTree;
 
 /// How a player reached its last answer; counters start at the question. What a player
@@ -53,6 +54,8 @@ pub struct Deliberation {
     pub belief_tree: Option<Arc<BeliefTree>>,
     /// The same of Monte-Carlo tree search.
     pub visit_tree: Option<Arc<VisitTree>>,
+    /// The same of a tree that is grown by bounds.
+    pub bound_tree: Option<Arc<BoundTree>>,
     /// What else matters for reading the answer, a sentence each, without a full stop: a
     /// limit that was reached, a method that was used instead, a proven bound.
     pub notes: Vec<String>,

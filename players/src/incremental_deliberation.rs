@@ -10,7 +10,10 @@
 //! kept once, so that none is expanded twice. When the match goes on, what can no longer
 //! be reached is dropped.
 
+mod bounds;
+
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use games::{Expression, MoveId, RoleId, State, StateKey, StateMachine};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -21,6 +24,7 @@ use crate::search::track::Track;
 use crate::search::{Frame, Halt, SearchRoles, Stopwatch, check_order, ranks, settings, worst};
 use crate::{
     Candidate, Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn, ValueBound,
+    visit_tree,
 };
 
 /// The player that keeps its tree.
@@ -57,6 +61,7 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         move_order: reader.moves(settings::MOVE_ORDER.name)?,
         track: None,
         tree: Tree::default(),
+        recorded_nodes: None,
         deliberation: None,
     }))
 }
@@ -66,6 +71,8 @@ struct IncrementalDeliberation {
     move_order: Vec<Expression>,
     track: Option<Track>,
     tree: Tree,
+    /// How many states of the tree the report shows, if it is to show any.
+    recorded_nodes: Option<usize>,
     deliberation: Option<Deliberation>,
 }
 
@@ -374,6 +381,9 @@ impl IncrementalDeliberation {
         let stopwatch = Stopwatch::new(stop);
         let mut growth = Growth { machine, roles, ranks: &ranks, stopwatch, frame, max_states };
         let grown = growth.grow(&mut self.tree);
+        let is_begun = self.tree.nodes[0].is_expanded;
+        let recorded = self.recorded_nodes.filter(|_| is_begun);
+        let recorded = recorded.map(|max_nodes| growth.bound_tree(&self.tree, max_nodes));
         let Growth { roles, stopwatch, .. } = growth;
         let mut said = stopwatch.deliberation;
         match grown {
@@ -392,6 +402,11 @@ impl IncrementalDeliberation {
             Err(Halt::Due) => {}
             Err(Halt::Broken(error)) => return Err((*error).into()),
         }
+        said.bound_tree = match recorded.transpose() {
+            Ok(tree) => tree.map(Arc::new),
+            Err(Halt::Due) => None,
+            Err(Halt::Broken(error)) => return Err((*error).into()),
+        };
         self.deliberation = Some(self.said(said, roles.others.len()));
         Ok(())
     }
@@ -484,6 +499,12 @@ impl Player for IncrementalDeliberation {
         self.forget();
     }
 
+    /// The states that were visited most.
+    fn record_tree(&mut self, max_nodes: Option<usize>) -> bool {
+        self.recorded_nodes = Some(max_nodes.unwrap_or(visit_tree::MAX_NODES));
+        true
+    }
+
     fn deliberation(&self) -> Option<Deliberation> {
         self.deliberation.clone()
     }
@@ -505,6 +526,7 @@ mod tests {
             move_order: vec![],
             track: None,
             tree: Tree::default(),
+            recorded_nodes: None,
             deliberation: None,
         }
     }

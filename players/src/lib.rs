@@ -42,6 +42,7 @@
 mod alpha_beta;
 mod belief;
 pub mod belief_tree;
+pub mod bound_tree;
 mod cfr;
 mod compulsive_deliberation;
 mod conditional_plan;

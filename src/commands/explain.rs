@@ -113,12 +113,12 @@ pub struct Arguments {
     #[arg(long)]
     belief: bool,
     /// Print the tree that was searched, with values (minimax, compulsive_deliberation,
-    /// information_set_search), also with alpha and beta (alpha_beta), or with means and
-    /// visits (mcts, is_mcts)
+    /// information_set_search), also with alpha and beta (alpha_beta), with means and
+    /// visits (mcts, is_mcts), or with bounds and visits (incremental_deliberation)
     #[arg(long)]
     tree: bool,
-    /// Show at most N nodes of the tree [default: 100000; of `mcts` and `is_mcts`, the 100
-    /// that were visited most]
+    /// Show at most N nodes of the tree [default: 100000; of `mcts`, `is_mcts` and
+    /// `incremental_deliberation`, the 100 that were visited most]
     #[arg(long, value_name = "N", conflicts_with_all = ["plan", "plan_file"],
           value_parser = whole::<usize>(1..=1_000_000))]
     tree_nodes: Option<usize>,
@@ -197,7 +197,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     if shows_tree && !is_recorded {
         return Err(Failure::usage(anyhow!(
             "{}: cannot print the tree of {}; use minimax, alpha_beta, compulsive_deliberation, \
-             information_set_search, mcts or is_mcts",
+             incremental_deliberation, information_set_search, mcts or is_mcts",
             given([("--tree", arguments.tree), ("--html", arguments.html.is_some())], "--dot"),
             arguments.player
         )));
@@ -258,10 +258,11 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     if arguments.belief && belief.is_none() {
         return Err(no_belief(&arguments.player, asked.kind.name, is_hidden));
     }
-    let tree = match (&said.tree, &said.belief_tree, &said.visit_tree) {
+    let tree = match (&said.tree, &said.belief_tree, &said.visit_tree, &said.bound_tree) {
         (Some(tree), ..) => Some(search_tree::Tree::of(tree, role, &mut names)),
-        (_, Some(tree), _) => Some(search_tree::of_beliefs(tree, role, &mut names)),
-        (_, _, Some(tree)) => Some(search_tree::of_visits(tree, role, &mut names)),
+        (_, Some(tree), ..) => Some(search_tree::of_beliefs(tree, role, &mut names)),
+        (_, _, Some(tree), _) => Some(search_tree::of_visits(tree, role, &mut names)),
+        (.., Some(tree)) => Some(search_tree::of_bounds(tree, role, &mut names)),
         _ => None,
     };
     if shows_tree && tree.is_none() {

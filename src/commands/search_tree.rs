@@ -1,6 +1,7 @@
 //! A tree that was searched: as text, as a graph in DOT, and as a page.
 
 mod beliefs;
+mod bounds;
 mod dot;
 mod page;
 mod visits;
@@ -18,6 +19,7 @@ use serde::Serialize;
 use super::plan_text;
 use crate::explanation::Names;
 pub(super) use beliefs::tree as of_beliefs;
+pub(super) use bounds::tree as of_bounds;
 pub(super) use dot::write as write_dot;
 pub(super) use page::write as write_page;
 pub(super) use visits::tree as of_visits;
@@ -50,13 +52,18 @@ pub(super) struct Node {
     /// The window on entering, no wider than the rewards.
     pub(super) alpha: f64,
     pub(super) beta: f64,
+    /// Of a tree that is grown by bounds: the bounds of the value.
+    pub(super) lower: Option<f64>,
+    pub(super) upper: Option<f64>,
     pub(super) value: Option<f64>,
     #[serde(serialize_with = "crate::explanation::bound_name")]
     pub(super) bound: Option<ValueBound>,
     /// `searched`, `terminal`, `cut_off`, `dead_end` or `remembered`; of Monte-Carlo tree search
-    /// `sampled`, `proven` or `terminal`.
+    /// `sampled`, `proven` or `terminal`; of a tree that is grown by bounds `expanded`,
+    /// `not_expanded`, `terminal` or `dead_end`.
     pub(super) found: &'static str,
-    /// Of Monte-Carlo tree search: how often the moves that led here were tried.
+    /// Of Monte-Carlo tree search: how often the moves that led here were tried. Of a tree that
+    /// is grown by bounds: how often the state was visited.
     pub(super) visits: Option<u64>,
     /// The number of visits is an upper bound.
     #[serde(rename = "visits_at_most")]
@@ -65,6 +72,8 @@ pub(super) struct Node {
     pub(super) available: Option<u64>,
     /// Whether the player has a choice here, another role, or both.
     pub(super) is_mine: bool,
+    /// Of an expanded state of a tree that is grown by bounds: the roles that have a choice.
+    pub(super) choosers: Option<Vec<String>>,
     /// Moves that were never looked at: the first of them, and how many there are.
     pub(super) left_out: Vec<String>,
     pub(super) n_left_out: u64,
@@ -104,6 +113,8 @@ impl Tree {
                 action: words(&node.joint_move, &above),
                 alpha: window.0.clamp(0.0, 100.0),
                 beta: window.1.clamp(0.0, 100.0),
+                lower: None,
+                upper: None,
                 value,
                 bound: value.map(|_| bound),
                 found: found_name(found),
@@ -111,6 +122,7 @@ impl Tree {
                 is_most: false,
                 available: None,
                 is_mine: own.is_empty() || own.contains(&usize::from(me.0)),
+                choosers: None,
                 left_out: node.left_out.iter().map(|moves| words(moves, &own)).collect(),
                 n_left_out,
                 children,
@@ -125,9 +137,14 @@ impl Tree {
         }
     }
 
-    /// Whether it is one of Monte-Carlo tree search.
-    pub(super) fn is_sampled(&self) -> bool {
+    /// Whether visits are counted: in Monte-Carlo tree search, and if it is grown by bounds.
+    pub(super) fn has_visits(&self) -> bool {
         self.nodes.first().is_some_and(|root| root.visits.is_some())
+    }
+
+    /// Whether it is grown by bounds.
+    pub(super) fn has_bounds(&self) -> bool {
+        self.nodes.first().is_some_and(|root| root.lower.is_some())
     }
 
     /// Whether alpha and beta differ between states. Plain minimax has the same window everywhere.
@@ -138,7 +155,7 @@ impl Tree {
 
     /// Whether it is one of Monte-Carlo tree search over information sets.
     pub(super) fn has_information_sets(&self) -> bool {
-        self.is_sampled() && self.is_of_knowledge
+        self.has_visits() && self.is_of_knowledge
     }
 
     /// How many states more there are, in words.
@@ -147,7 +164,7 @@ impl Tree {
             true => counted(self.n_unrecorded, "more node", "more nodes"),
             false => counted(self.n_unrecorded, "more state", "more states"),
         };
-        let why = if self.is_sampled() { "visited less often" } else { "not recorded" };
+        let why = if self.has_visits() { "visited less often" } else { "not recorded" };
         (self.n_unrecorded > 0).then(|| format!("{states}, {why} (see --tree-nodes)"))
     }
 }
@@ -161,7 +178,7 @@ pub(super) fn choosers<'a>(mut joint_moves: impl Iterator<Item = &'a [MoveId]>) 
 }
 
 impl Node {
-    /// The value as it is printed: `3`, `at most 2`, `?` if it is not known.
+    /// The value as it is printed: `3`, `at most 2`, `0 to 50`, `?` if it is not known.
     pub(super) fn value_words(&self) -> String {
         let bound = match self.bound {
             Some(ValueBound::AtLeast) => "at least ",
@@ -169,23 +186,29 @@ impl Node {
             Some(ValueBound::Exact | ValueBound::Estimate) | None => "",
         };
         match (self.value, self.found) {
-            (None, _) => "?".to_owned(),
+            (None, _) => match (self.lower, self.upper) {
+                (Some(lower), Some(upper)) => format!("{} to {}", short(lower), short(upper)),
+                _ => "?".to_owned(),
+            },
             // Means have a decimal, whatever it is.
             (Some(value), "sampled") => format!("{value:.1}"),
             (Some(value), _) => format!("{bound}{}", short(value)),
         }
     }
 
-    /// How the value was found, where it was not by searching below.
-    pub(super) fn how(&self) -> Option<&'static str> {
-        match self.found {
+    /// How the value was found, where it was not by searching below; of a tree that is grown by
+    /// bounds, who chooses there.
+    pub(super) fn how(&self) -> Option<String> {
+        let how = match self.found {
             "terminal" => Some("terminal"),
             "cut_off" => Some("depth limit"),
             "dead_end" => Some("a role has no move"),
             "remembered" => Some("from the table"),
             "proven" => Some("proven"),
+            "not_expanded" => Some("not expanded"),
             _ => None,
-        }
+        };
+        how.map(str::to_owned).or_else(|| self.choosers.as_deref().map(choice_words))
     }
 
     /// What stands below the value: the visits, or alpha and beta on entering if the search
@@ -217,6 +240,15 @@ pub(super) fn short(value: f64) -> String {
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
+/// Who has a choice: `left chooses`, `left and right choose`.
+fn choice_words(roles: &[String]) -> String {
+    match roles {
+        [] => "no choice".to_owned(),
+        [role] => format!("{role} chooses"),
+        [roles @ .., last] => format!("{} and {last} choose", roles.join(", ")),
+    }
+}
+
 fn found_name(found: Found) -> &'static str {
     match found {
         Found::Searched => "searched",
@@ -239,9 +271,15 @@ pub(super) fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
         tree.nodes.iter().enumerate().map(|(at, node)| label(at, node)).collect();
     let width = lines.iter().map(|line| line.chars().count()).max().unwrap_or_default().min(60);
     let has_windows = tree.has_windows();
-    let heading = match (tree.is_sampled(), has_windows) {
+    let heading = match (tree.has_visits(), has_windows) {
         (true, _) if tree.has_information_sets() => {
             format!("values for {}, and how often each node was visited", tree.role)
+        }
+        (true, _) if tree.has_bounds() => {
+            format!(
+                "values for {} or their bounds, and how often each state was visited",
+                tree.role
+            )
         }
         (true, _) => {
             format!("values for {}, and how often the moves were tried", tree.role)

@@ -229,6 +229,94 @@ fn the_most_visited_states_of_mcts_are_shown() {
     assert!(nodes.iter().all(|node| node["visits"].is_u64()), "{json}");
 }
 
+/// Of a tree that is grown by bounds, the states that were visited most, with their bounds or
+/// values: on a page and as a graph, too. Two leaves need not be expanded.
+#[test]
+fn the_bounds_of_incremental_deliberation_are_shown() {
+    let workspace = Workspace::new();
+    let explain = |rest: &[&str]| {
+        let player = ["--player", "incremental_deliberation", "--nodes", "1000"];
+        let command = [&["explain", "--tree"][..], &player].concat();
+        workspace.run(&[&command[..], rest].concat())
+    };
+    let files = ["--html", "tree.html", "--dot", "tree.dot"];
+    let told = explain(&[&["aima_two_ply"][..], &files].concat()).code(0).stdout();
+    let tree = "
+  tree, values for max or their bounds, and how often each state was visited
+    (root): 3         11 visits  max chooses
+      a1: 3           4 visits  min chooses
+        a1: 3         1 visit  terminal
+        a2: 12        1 visit  terminal
+        a3: 8         1 visit  terminal
+      a3: 2           4 visits  min chooses
+        a1: 14        1 visit  terminal
+        a2: 5         1 visit  terminal
+        a3: 2         1 visit  terminal
+      a2: 0 to 2      2 visits  min chooses
+        a1: 2         1 visit  terminal
+        a2: 0 to 100  0 visits  not expanded
+        a3: 0 to 100  0 visits  not expanded
+";
+    assert!(told.ends_with(tree), "{told}");
+    let page = workspace.read("tree.html");
+    assert!(page.contains("Two numbers are a lower and an upper bound."), "{page}");
+    assert!(page.contains(">0\u{2013}2</text>") && page.contains("a3, not expanded"), "{page}");
+    let colours = ["mine", "theirs", "leaf"].map(|of| page.matches(&format!("\"{of}\"")).count());
+    assert_eq!(colours, [1, 3, 9], "{page}");
+    let graph = workspace.read("tree.dot");
+    assert_eq!(graph.matches(" -> ").count(), 12, "{graph}");
+    assert!(graph.contains("[label=\"0 to 2\\n2 visits\\nmin chooses\"]"), "{graph}");
+    assert_eq!(graph.matches("\\nnot expanded\"").count(), 2, "{graph}");
+    let json = explain(&["aima_two_ply", "--json"]).code(0).stdout();
+    let decided: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let node = |at: usize| {
+        let node = &decided["tree"]["nodes"][at];
+        let keys = ["parent", "move", "lower", "upper", "value", "found", "visits", "choosers"];
+        serde_json::Value::from(keys.map(|key| node[key].clone()).to_vec())
+    };
+    assert_eq!(node(0), serde_json::json!([null, "", 3.0, 3.0, 3.0, "expanded", 11, ["max"]]));
+    assert_eq!(node(2), serde_json::json!([1, "a1", 3.0, 3.0, 3.0, "terminal", 1, null]));
+    assert_eq!(node(9), serde_json::json!([0, "a2", 0.0, 2.0, null, "expanded", 2, ["min"]]));
+    let unknown = serde_json::json!([9, "a3", 0.0, 100.0, null, "not_expanded", 0, null]);
+    assert_eq!(node(12), unknown);
+    let few = explain(&["nim", "--tree-nodes", "2"]).code(0).stdout();
+    let end = "    (root): 100        216 visits  left chooses\n      \
+               (take a 2): 100  22 visits  right chooses\n    \
+               ... and 230 more states, visited less often (see --tree-nodes)\n";
+    assert!(few.ends_with(end), "{few}");
+}
+
+/// The tree has moves made at once, moves of chance, and those of three roles.
+#[test]
+fn the_tree_of_incremental_deliberation_has_the_moves_of_all_roles() {
+    let workspace = Workspace::new();
+    let check = |game: &str, moves: &str, expected: &[&str]| {
+        let command = ["explain", game, "--player", "incremental_deliberation", "--tree"];
+        let rest = ["--nodes", "200", "--moves", moves];
+        let told = workspace.run(&[&command[..], &rest].concat()).code(0).stdout();
+        for line in expected {
+            let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+            let is_shown = told.lines().any(|found| words(found) == *line);
+            assert!(is_shown, "{line}: {told}");
+        }
+    };
+    let at_once = ["(root): 0 12 visits left and right choose", "rock paper: 0 1 visit terminal"];
+    check("rock_paper_scissors", "", &at_once);
+    let chance = ["right: 10 to 45 6 visits random chooses", "tails: 0 to 70 2 visits min chooses"];
+    check("coin_flip", "", &chance);
+    let forced = [
+        "(root): 0 to 100 200 visits no choice",
+        "roll noop noop: 0 to 100 199 visits random chooses",
+    ];
+    check("pig", "", &forced);
+    let third = [
+        "(root): 0 to 100 200 visits oplayer chooses",
+        "(mark 4 1): 0 to 100 14 visits zplayer chooses",
+    ];
+    check("tic_tac_toe_three_players", "((mark 1 1) noop noop)", &third);
+    check("eight_puzzle_course", "right", &["down: 100 7 visits robot chooses"]);
+}
+
 /// Of Monte-Carlo tree search over information sets, what the role knows and its moves, in turn:
 /// the same for deals that look alike to it; on a page and as a graph, too.
 #[test]
@@ -277,7 +365,8 @@ fn a_tree_that_was_not_searched_is_an_error() {
         assert!(told.contains(expected) && told.lines().count() == 1, "{told}");
     };
     let players = "--tree: cannot print the tree of determinization; use minimax, alpha_beta, \
-                   compulsive_deliberation, information_set_search, mcts or is_mcts";
+                   compulsive_deliberation, incremental_deliberation, information_set_search, \
+                   mcts or is_mcts";
     refused(&["determinization"], players);
     let none = "--tree: no tree was searched in this state: the role has a single legal move, a \
                 table has the value, or time, nodes or memory did not suffice for a tree";
@@ -285,6 +374,8 @@ fn a_tree_that_was_not_searched_is_an_error() {
     refused(&["is_mcts", "--nodes", "1", "--moves", deal], none);
     refused(&["is_mcts:tree=1", "--nodes", "1000", "--moves", deal], none);
     refused(&["is_mcts", "--nodes", "1000", "--moves", deal, "--role", "second"], none);
+    let full = ["explain", "nim", "--tree", "--player", "incremental_deliberation:max_states=2"];
+    assert!(workspace.run(&full).code(2).stderr().contains(none));
 }
 
 /// A tree of more states than a drawing holds is a list on the page; the values of a

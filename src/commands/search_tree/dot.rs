@@ -25,7 +25,7 @@ pub(in crate::commands) fn write(out: &mut impl Write, tree: &Tree) -> io::Resul
 }
 
 fn label(node: &Node, has_windows: bool) -> String {
-    let below = [node.below_value(has_windows), node.how().map(str::to_owned)];
+    let below = [node.below_value(has_windows), node.how().map(|how| quoted(&how))];
     let below: String = below.into_iter().flatten().map(|words| format!("\\n{words}")).collect();
     format!("{}{below}", node.value_words())
 }

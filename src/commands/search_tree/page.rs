@@ -37,8 +37,12 @@ pub(in crate::commands) fn write(out: &mut impl Write, tree: &Tree, title: &str)
     writeln!(out, "<meta name=\"viewport\" content=\"width=device-width\">")?;
     writeln!(out, "<title>{title}</title>\n<style>\n{STYLE}\n</style></head><body>")?;
     writeln!(out, "<h1>{title}</h1>")?;
-    let below = match tree.is_sampled() {
+    let below = match tree.has_visits() {
         true if tree.has_information_sets() => " With them: how often each node was visited.",
+        true if tree.has_bounds() => {
+            " Two numbers are a lower and an upper bound. With them: how often each state was \
+             visited."
+        }
         true => " With them: how often the moves that led here were tried.",
         false if tree.has_windows() => " Brackets show alpha and beta when a state was entered.",
         false => "",
@@ -189,9 +193,9 @@ fn state(node: &Node, has_windows: bool, x: f64, y: f64) -> String {
         (false, true) => "mine",
         (false, false) => "theirs",
     };
-    let value =
-        node.value_words().replace("at most ", "\u{2264} ").replace("at least ", "\u{2265} ");
-    let how = node.how().map_or_else(String::new, |how| format!(", {how}"));
+    let value = node.value_words().replace("at most ", "\u{2264} ");
+    let value = value.replace("at least ", "\u{2265} ").replace(" to ", "\u{2013}");
+    let how = node.how().map_or_else(String::new, |how| format!(", {}", escaped(&how)));
     let below = node.below_value(has_windows);
     let value_y = if below.is_some() { y - 3.0 } else { y + 5.0 };
     let below = below.map_or_else(String::new, |words| {
@@ -227,7 +231,7 @@ fn list(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
             node.below_value(has_windows).unwrap_or_default()
         );
         if let Some(how) = node.how() {
-            let _ = write!(words, " {how}");
+            let _ = write!(words, " {}", escaped(&how));
         }
         if let Some(left_out) = node.left_out_words() {
             let _ = write!(words, " never looked at: {}", escaped(&left_out));

@@ -31,6 +31,8 @@ pub(in crate::commands) fn tree(visits: &VisitTree, me: RoleId, names: &mut impl
             action,
             alpha: 0.0,
             beta: 100.0,
+            lower: None,
+            upper: None,
             value: Some(value),
             bound: Some(match known {
                 Known::Sampled => ValueBound::Estimate,
@@ -45,6 +47,7 @@ pub(in crate::commands) fn tree(visits: &VisitTree, me: RoleId, names: &mut impl
             is_most,
             available,
             is_mine,
+            choosers: None,
             left_out: Vec::new(),
             n_left_out: 0,
             children: Vec::new(),
