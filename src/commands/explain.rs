@@ -371,7 +371,8 @@ fn write_file(
 /// Prints a decision of `player`, as it was typed.
 fn print(out: &mut impl std::io::Write, decided: &Decided, player: &str) -> std::io::Result<()> {
     let Decided { game, role, step, chosen, n_legal, nodes, said, .. } = decided;
-    writeln!(out, "{game}, step {step}: {player} as {role}\n")?;
+    let after = counted(*step, "step", "steps");
+    writeln!(out, "{game}, after {after}: {player} as {role}\n")?;
     let nodes = counted(*nodes, "node", "nodes");
     write!(out, "  move {chosen}  ({n_legal} legal, {nodes}")?;
     writeln!(out, "{})", said::found(said.as_deref()))?;

@@ -146,8 +146,8 @@ fn print(out: &mut impl Write, report: &RegretSummary) -> io::Result<()> {
     }
     writeln!(
         out,
-        "\nregret: points that a decision gives away; best moves: decisions that give away \
-         nothing; blunders: {} points or more",
+        "\ndecisions: moves with a choice; regret: points that a decision gives away; best moves: \
+         decisions that give away nothing; blunders: {} points or more",
         report.blunder_points
     )?;
     if report.worst.is_empty() {

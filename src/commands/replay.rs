@@ -28,8 +28,9 @@ Examples:
   gamemaster replay 17 --json               print states and moves as JSON lines
 
 MATCH is a match number, job_id or match_id (columns job, job_id and match_id
-of matches.csv). If the facts form a board, the state is shown as a board;
-other facts are listed, new ones marked with `+`.
+of matches.csv). If the facts form a board, the state is shown as a board. Of
+the other facts, those are listed that became true (`+`) or false (`-`) in the
+step; at the start, and with --step, all that are true.
 
 Keys in a terminal:
   Enter, n  next step
@@ -50,7 +51,7 @@ pub struct Arguments {
     /// [default: the latest in results/runs]
     #[arg(long, value_name = "RUN")]
     run: Option<PathBuf>,
-    /// Print only the state after N steps
+    /// Print only the state after N steps, and the moves of the last of them
     #[arg(long, value_name = "N", value_parser = whole_from::<usize>(0))]
     step: Option<usize>,
     /// Print states and moves as JSON lines
@@ -94,7 +95,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         }
         replay.head(stdout)?;
         for step in steps {
-            replay.show(step, stdout)?;
+            replay.show(step, arguments.step.is_some(), stdout)?;
         }
         if arguments.step.is_none() {
             replay.foot(stdout)?;
@@ -157,7 +158,9 @@ impl Replay {
         writeln!(out)
     }
 
-    fn show(&self, step: usize, out: &mut impl Write) -> std::io::Result<()> {
+    /// Shows the state after some steps, and what led to it. Of the facts beside the board: all, or
+    /// those that changed in the last step.
+    fn show(&self, step: usize, all_facts: bool, out: &mut impl Write) -> std::io::Result<()> {
         match step.checked_sub(1) {
             None => {
                 writeln!(out, "start")?;
@@ -186,7 +189,8 @@ impl Replay {
             facts.iter().filter(is_listed).map(ToString::to_string).collect()
         };
         let now = listed(facts);
-        let before = step.checked_sub(1).map(|before| listed(&self.positions[before]));
+        let before = step.checked_sub(1).filter(|_| !all_facts);
+        let before = before.map(|before| listed(&self.positions[before]));
         let words: Vec<String> = match before {
             None => now,
             Some(before) => {
@@ -223,7 +227,7 @@ impl Replay {
         let last = self.n_steps();
         let mut step = 0;
         loop {
-            self.show(step, out)?;
+            self.show(step, false, out)?;
             if step == last {
                 self.foot(out)?;
             }
@@ -316,6 +320,17 @@ mod tests {
         let is_place = |line: &&str| line.contains("> ") || line.starts_with("step");
         let places: Vec<&str> = out.lines().filter(is_place).collect();
         assert_eq!(places, shown, "typed {typed:?}: {out}");
+    }
+
+    #[test]
+    fn one_step_has_all_facts_and_a_match_their_changes() {
+        let shown = |all_facts| {
+            let mut out = Vec::new();
+            replay().show(2, all_facts, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(shown(true), "step 2\n  left: pass\n  right: pass\n    (at 2) night\n\n");
+        assert_eq!(shown(false), "step 2\n  left: pass\n  right: pass\n    +night -day\n\n");
     }
 
     #[test]

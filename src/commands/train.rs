@@ -419,10 +419,11 @@ fn print(out: &mut impl Write, report: &Report<'_>) -> io::Result<()> {
              {decisions}"
         )?;
     }
-    for (label, run) in [("comparison", &report.run), ("calibration", &report.calibration_run)] {
-        if let Some(run) = run {
-            writeln!(out, "  {label:<15}{run}")?;
-        }
+    let runs = [("strength", &report.run), ("calibration", &report.calibration_run)];
+    let runs = runs.into_iter().filter_map(|(what, run)| Some((what, run.as_ref()?)));
+    for (at, (what, run)) in runs.enumerate() {
+        let label = if at == 0 { "runs" } else { "" };
+        writeln!(out, "  {label:<13}{run} ({what})")?;
     }
     Ok(())
 }

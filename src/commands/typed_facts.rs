@@ -84,6 +84,7 @@ fn check_shape(
 /// What is wrong with a word that no rule has, with the name that was probably meant.
 pub(super) fn unknown_name(word: &str, names: &Symbols) -> String {
     let known = (0..names.len()).map(|id| names.name(SymbolId(id as u32)));
+    let known = known.filter(|name| !name.starts_with('?'));
     let meant = meant(word, known);
     format!("no relation, function or constant of the rules is named `{word}`{meant}")
 }

@@ -35,7 +35,7 @@ fn the_state_is_that_after_the_moves() {
         .run(&[&command[..], &["--moves", "((mark 1 1) noop)", "--nodes", "1000000"]].concat())
         .code(0)
         .stdout();
-    assert!(told.starts_with("tic_tac_toe, step 1: "), "{told}");
+    assert!(told.starts_with("tic_tac_toe, after 1 step: "), "{told}");
     assert!(told.contains(" as oplayer\n\n  move (mark 2 2)  (8 legal, "), "{told}");
     assert!(told.contains("(mark 1 2)  0.0"), "{told}");
 }
@@ -46,7 +46,7 @@ fn estimates_beside_a_proof_are_marked() {
     let workspace = Workspace::new();
     let command = ["explain", "nim", "--player", "alpha_beta:history=true", "--nodes", "100000"];
     let told = workspace.run(&command).code(0).stdout();
-    assert!(told.starts_with("nim, step 0: alpha_beta:history=true as left\n"), "{told}");
+    assert!(told.starts_with("nim, after 0 steps: alpha_beta:history=true as left\n"), "{told}");
     assert!(told.contains("judgement: won") && told.contains("(take a 2)  100.0\n"), "{told}");
     assert!(told.contains("(take a 1)  50.0 (estimate)\n"), "{told}");
     assert!(told.contains("9 other moves were not searched: no value can be better\n"), "{told}");
@@ -554,4 +554,13 @@ fn the_means_of_three_roles_are_those_of_good_moves() {
     let said: serde_json::Value = serde_json::from_str(&json).unwrap();
     let value = said["value"].as_f64().unwrap();
     assert!((value - 66.7).abs() < 1.0, "{value}");
+}
+
+/// A variable of the rules is no name of a fact.
+#[test]
+fn an_unknown_name_is_compared_with_names_only() {
+    let state = ["--state", "(cell 1 1 q) (control xplayer)"];
+    let command = ["explain", "tic_tac_toe", "--player", "minimax"];
+    let told = Workspace::new().run(&[&command[..], &state].concat()).code(2).stderr();
+    assert!(told.contains("is named `q` (did you mean `b`, `o` or `x`?)"), "{told}");
 }

@@ -253,7 +253,7 @@ fn a_dry_run_tells_what_is_known_beforehand() {
             1  swiss              6            3            72            72
             2  knockout           4            2            24            48
 
-        No time estimate: the budgets are in nodes, or all players reply at once
+        No time estimate: the budgets are in nodes
     "#]]
     .assert_eq(&ran.stdout());
     let ran = workspace.run(&["run", "spec.toml", "--dry-run", "--json"]).code(0);

@@ -436,7 +436,7 @@ fn a_state_is_reached_by_moves() {
         &["state", "tic_tac_toe", "--moves", moves],
         0,
         expect![[r#"
-        tic_tac_toe, step 2
+        tic_tac_toe, after 2 steps
 
         facts (10)
           (cell 1 1 x)
@@ -462,7 +462,7 @@ fn a_state_is_reached_by_moves() {
     for moves in ["a b (c)", "(a)(b)(c)", "((a)) b c"] {
         let ran = game(Path::new("."), &["state", "buttons_and_lights", "--moves", moves]);
         assert_eq!(ran.code, 0, "{}", ran.stderr);
-        assert!(ran.stdout.starts_with("buttons_and_lights, step 3\n"), "{}", ran.stdout);
+        assert!(ran.stdout.starts_with("buttons_and_lights, after 3 steps\n"), "{}", ran.stdout);
     }
 }
 
@@ -542,7 +542,7 @@ fn percepts_are_those_of_the_last_step() {
         &["state", "monty_hall", "--moves", moves],
         0,
         expect![[r#"
-        monty_hall, step 3
+        monty_hall, after 3 steps
 
         facts (4)
           (car 3)
@@ -855,7 +855,7 @@ fn a_tree_lists_its_lines_and_says_when_it_is_cut() {
     let here = Path::new(".");
     let tree = |arguments: &[&str]| game(here, &[&["tree"], arguments].concat());
     expect![[r#"
-        aima_two_ply, step 1
+        aima_two_ply, after 1 step
 
           depth  nodes  terminal nodes  states  terminal states  moves/node
               0      1               0       1                0        3.00

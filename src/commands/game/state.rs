@@ -6,6 +6,7 @@ use std::io::{self, Write};
 
 use clap::Args;
 use games::StateMachine;
+use results::counted::counted;
 use serde::Serialize;
 
 use self::representations::Representations;
@@ -109,7 +110,8 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
 fn print(stdout: &mut impl Write, report: &Report) -> io::Result<()> {
     let Report { game, step, state, legal, terminal, values, percepts, .. } = report;
     let ended = if *terminal { ", terminal" } else { "" };
-    writeln!(stdout, "{game}, step {step}{ended}\n\nfacts ({})", state.len())?;
+    let after = counted(*step, "step", "steps");
+    writeln!(stdout, "{game}, after {after}{ended}\n\nfacts ({})", state.len())?;
     for fact in state {
         writeln!(stdout, "  {fact}")?;
     }

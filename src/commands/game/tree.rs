@@ -481,7 +481,7 @@ fn table(out: &mut impl Write, rows: &[Vec<String>]) -> io::Result<()> {
 }
 
 fn print(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
-    writeln!(out, "{}, step {}\n", tree.game, tree.step)?;
+    writeln!(out, "{}, after {}\n", tree.game, counted(tree.step, "step", "steps"))?;
     let has_chance = !tree.choosers.is_empty();
     let mut heading =
         vec!["depth", "nodes", "terminal nodes", "states", "terminal states", "moves/node"];

@@ -4,26 +4,36 @@ use std::io::Write;
 use std::time::Duration;
 
 use results::counted::counted;
+use results::record::Budget;
 
 use crate::consumers::brief;
 use crate::exit_code;
-use crate::experiment::{Preview, SchedulePreview, StagedPreview};
+use crate::experiment::{Experiment, Preview, SchedulePreview, StagedPreview};
 use crate::failure::CommandResult;
 use crate::output::{json_line, to_stdout};
 
 /// Prints what would be played.
-pub(in crate::commands) fn print(preview: &Preview, json: bool) -> CommandResult {
+pub(in crate::commands) fn print(
+    experiment: &Experiment,
+    preview: &Preview,
+    json: bool,
+) -> CommandResult {
+    let has_clocks = experiment.spec.time_budgets.iter().any(|time| time.budget == Budget::Clock);
     to_stdout(|stdout| {
         match preview {
             _ if json => json_line(stdout, preview)?,
-            Preview::Schedule(preview) => print_schedule(stdout, preview)?,
-            Preview::Staged(preview) => print_stages(stdout, preview)?,
+            Preview::Schedule(preview) => print_schedule(stdout, preview, has_clocks)?,
+            Preview::Staged(preview) => print_stages(stdout, preview, has_clocks)?,
         }
         Ok(exit_code::OK)
     })
 }
 
-fn print_schedule(out: &mut impl Write, preview: &SchedulePreview) -> std::io::Result<()> {
+fn print_schedule(
+    out: &mut impl Write,
+    preview: &SchedulePreview,
+    has_clocks: bool,
+) -> std::io::Result<()> {
     let SchedulePreview { n_jobs, n_blocks, concurrency, rounds, .. } = preview;
     let (matches, blocks) =
         (counted(n_jobs, "match", "matches"), counted(n_blocks, "block", "blocks"));
@@ -63,11 +73,15 @@ fn print_schedule(out: &mut impl Write, preview: &SchedulePreview) -> std::io::R
     }
     writeln!(out)?;
     let seconds = preview.estimated_seconds.zip(preview.estimated_seconds_at_most);
-    print_notes(out, &preview.warnings, seconds)
+    print_notes(out, &preview.warnings, seconds, has_clocks)
 }
 
 /// The stages: rounds and matches at most, since results decide.
-fn print_stages(out: &mut impl Write, preview: &StagedPreview) -> std::io::Result<()> {
+fn print_stages(
+    out: &mut impl Write,
+    preview: &StagedPreview,
+    has_clocks: bool,
+) -> std::io::Result<()> {
     let (most, at_once) = (preview.n_jobs_at_most, preview.concurrency);
     writeln!(out, "schedule: at most {}", counted(most, "match", "matches"))?;
     writeln!(out, "matches at once: {at_once}")?;
@@ -87,7 +101,7 @@ fn print_stages(out: &mut impl Write, preview: &StagedPreview) -> std::io::Resul
     }
     writeln!(out)?;
     let seconds = preview.estimated_seconds.zip(preview.estimated_seconds_at_most);
-    print_notes(out, &preview.warnings, seconds)
+    print_notes(out, &preview.warnings, seconds, has_clocks)
 }
 
 /// The warnings, and the time that it may take: probably, and at most.
@@ -95,6 +109,7 @@ fn print_notes(
     out: &mut impl Write,
     warnings: &[String],
     seconds: Option<(f64, f64)>,
+    has_clocks: bool,
 ) -> std::io::Result<()> {
     for warning in warnings {
         writeln!(out, "warning: {warning}")?;
@@ -105,11 +120,7 @@ fn print_notes(
                 [about, at_most].map(|seconds| brief(Duration::from_secs_f64(seconds)));
             writeln!(out, "Estimated time: {about}; at most {most} if no reply is late")
         }
-        None => {
-            writeln!(
-                out,
-                "No time estimate: the budgets are in nodes, or all players reply at once"
-            )
-        }
+        None if has_clocks => writeln!(out, "No time estimate: all players reply at once"),
+        None => writeln!(out, "No time estimate: the budgets are in nodes"),
     }
 }

@@ -254,26 +254,30 @@ impl fmt::Display for End {
                 counted(steps, "step", "steps")
             ),
             Self::Progress { steps, window, relations, .. } => {
-                let makes = match window {
-                    1 => "every step makes".to_owned(),
-                    _ => format!("any {window} steps in a row make"),
+                let change = match window {
+                    1 => "every step changes".to_owned(),
+                    _ => format!("any {window} steps in a row change"),
                 };
                 write!(
                     f,
-                    "after at most {}: {makes} a change of {} that is never undone",
+                    "after at most {}: {change} a fact of {} for good",
                     counted(steps, "step", "steps"),
-                    relations.join(" or ")
+                    quoted(relations, " or ")
                 )
             }
             Self::FallingSum { steps, relations } => write!(
                 f,
                 "after at most {}: every step lowers a weighted sum of the facts of {}",
                 counted(steps, "step", "steps"),
-                relations.join(" and ")
+                quoted(relations, " and ")
             ),
             Self::Unknown => f.write_str(
                 "not known: the rules count no steps, and states may repeat (not all were checked)",
             ),
         }
     }
+}
+/// Names of relations, in quotes.
+fn quoted(names: &[String], between: &str) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(between)
 }
