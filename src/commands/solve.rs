@@ -114,9 +114,9 @@ pub struct Arguments {
     #[arg(long)]
     all_moves: bool,
     /// End a proof after this time, and print what is known by then. The time counts
-    /// from the start of the proof. Two things happen before that: the rules are
-    /// compiled to a network, which has no time limit, and the network is reduced,
-    /// which stops when the command has run for this time at the latest
+    /// from the start of the proof. Before the proof, the rules are compiled to a
+    /// network, without a time limit; then the network is reduced, until the command
+    /// has run for this time at the latest. So the command as a whole may take longer
     #[arg(long, value_name = "TIME",
           value_parser = duration(Duration::from_millis(1), Duration::from_secs(1 << 30)))]
     time: Option<Duration>,

@@ -34,8 +34,9 @@ The whole tournament of the spec is played with each budget. A player with its
 own `clocks` or `budget` in the spec keeps them, as a fixed opponent for the
 others. With --nodes, only the longest play clock counts: a built-in player that
 still thinks after ten times this clock, plus the margin, plus 60 s, is
-abandoned: its later moves count as late. A sweep is a run like any other:
-repeat the command to resume it, and use `gamemaster report` on its folder.
+abandoned: this move and its later ones count as late. A sweep is a run like any
+other: repeat the command to resume it, and use `gamemaster report` on its
+folder.
 
 Exit codes:
   0    the sweep is complete

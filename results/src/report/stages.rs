@@ -81,7 +81,7 @@ pub(super) fn sentence(stage: &StageSummary) -> String {
             None => "Ranked by mean reward; games have equal weight.".to_owned(),
             Some(race) => format!(
                 "After {} of {}. A player that was shown to be weaker than {} was dropped, and ranks \
-                 behind those that stayed longer. {}",
+                 behind those that stayed longer, whatever its reward. {}",
                 stage.n_rounds_finished,
                 count(stage.n_rounds(), "lap", "laps"),
                 match race.keep {
