@@ -3,7 +3,8 @@
 //! A grid is a relation with two ordered coordinates and a piece, found from the
 //! facts and the rulesheet: `(cell 1 2 x)`, or `(pawn a 4)` where the rulesheet
 //! orders the letters and the numbers. Other relations over the same coordinates
-//! are drawn on the same board. `clues` finds how it lies on the page.
+//! are drawn on the same board. `clues` finds how it lies on the page, and `walls` where no way
+//! leads from a cell to the one beside it.
 //!
 //! `towers`, `track` and `owners` recognise what is no single grid of squares: things piled
 //! up, men counted on the points of a track, and a grid for each role.
@@ -121,7 +122,7 @@ pub fn find(game: &Game, positions: &[Vec<Expression>]) -> Option<Boards> {
     let mut board = board.turned(orientation);
     board.places = places(&board.grid, &domain, positions);
     if board.form == Form::Squares && board.is_full() {
-        board.walls = Walls::find(&board.grid, orientation, &rows);
+        board.walls = Walls::find(&board.grid, orientation, &rows, &statics::allowing(game));
     }
     Some(match owned {
         Some(owned) => board.split(&owned, &domain, positions, &roles),
@@ -280,16 +281,18 @@ impl Board {
         !self.walls.is_empty()
     }
 
-    /// On a board with walls: whether there is one to the right of a cell, as at the edge.
+    /// Whether there is a wall to the right of a cell: also at the edge of a board that has walls.
     #[must_use]
     pub fn has_wall_right(&self, column: usize, row: usize) -> bool {
-        column + 1 == self.columns().len() || self.walls.is_right_of([column, row])
+        let is_edge = column + 1 == self.columns().len();
+        (self.has_walls() && is_edge) || self.walls.is_right_of([column, row])
     }
 
     /// The same of the upper side of a cell.
     #[must_use]
     pub fn has_wall_above(&self, column: usize, row: usize) -> bool {
-        row + 1 == self.rows().len() || self.walls.is_above([column, row])
+        let is_edge = row + 1 == self.rows().len();
+        (self.has_walls() && is_edge) || self.walls.is_above([column, row])
     }
 
     /// Whether the board shows a fact.

@@ -217,7 +217,6 @@ impl<'b> Drawing<'b> {
 
     fn finish(self) -> ReplayBoard {
         let (n_columns, n_rows) = (self.board.columns().len(), self.board.rows().len());
-        let has_walls = self.board.has_walls();
         let cells = |is_wanted: &dyn Fn(usize, usize) -> bool| {
             let is_wanted =
                 |cell: &usize| is_wanted(cell % n_columns, n_rows - 1 - cell / n_columns);
@@ -226,8 +225,8 @@ impl<'b> Drawing<'b> {
         ReplayBoard {
             title: self.board.title().map(str::to_owned),
             gaps: cells(&|column, row| !self.board.is_place(column, row)),
-            walls_right: cells(&|column, row| has_walls && self.board.has_wall_right(column, row)),
-            walls_above: cells(&|column, row| has_walls && self.board.has_wall_above(column, row)),
+            walls_right: cells(&|column, row| self.board.has_wall_right(column, row)),
+            walls_above: cells(&|column, row| self.board.has_wall_above(column, row)),
             columns: self.board.columns().to_vec(),
             rows: self.board.rows().iter().rev().cloned().collect(),
             shift: self.board.shift(),

@@ -7,7 +7,7 @@
 //! equilibrium, which no opponent can exploit. How far it is from one is computed by best
 //! responses and reported. With more roles, or partners, there is no such guarantee.
 //!
-//! A game whose tree has too many nodes is refused before the match, if `MOST_COUNTED` states
+//! A game whose tree has too many nodes is refused before the match, if `MOST_CHECKED` states
 //! show it; otherwise in the match, which is a fault of the player.
 
 mod best_response;
@@ -176,7 +176,7 @@ impl Player for Cfr {
 
     fn check(&mut self, mut machine: Box<dyn StateMachine>) -> Result<(), Failure> {
         // A tree that takes more states to count or to build is measured in the match.
-        let stop = Stop::never().after_nodes(size::MOST_COUNTED);
+        let stop = Stop::never().after_nodes(size::MOST_CHECKED);
         if size::is_too_large(machine.as_mut(), self.most_nodes, &stop, &mut 0)? {
             return Err(too_large(TooLarge::Nodes(self.most_nodes)));
         }

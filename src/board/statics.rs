@@ -106,22 +106,53 @@ fn head(form: &Expression) -> Option<(&str, usize)> {
 fn needs(game: &Game) -> BTreeMap<Relation, BTreeSet<Relation>> {
     let mut needs: BTreeMap<Relation, BTreeSet<Relation>> = BTreeMap::new();
     for Rule { head, body, .. } in game.rules() {
-        let needed = needs.entry((head.name, head.arguments.len())).or_default();
-        conditions(body, needed);
+        let mut needed = Vec::new();
+        signed(body, &mut needed);
+        let relations = needed.into_iter().map(|(relation, _)| relation);
+        needs.entry((head.name, head.arguments.len())).or_default().extend(relations);
     }
     needs
 }
 
-fn conditions(body: &[Literal], needed: &mut BTreeSet<Relation>) {
+/// The relations on which legal moves depend without any negation on the way, in the form of the
+/// keys of [`rows`]: what holds in them allows, and does not forbid.
+pub(super) fn allowing(game: &Game) -> BTreeSet<String> {
+    let name_of = |name: SymbolId| game.symbols().name(name);
+    let is_goal = |&(name, n): &Relation| (name_of(name), n) == ("legal", 2);
+    let mut uses: BTreeMap<Relation, Vec<(Relation, bool)>> = BTreeMap::new();
+    for Rule { head, body, .. } in game.rules() {
+        signed(body, uses.entry((head.name, head.arguments.len())).or_default());
+    }
+    // Each relation with whether it is reached through an odd number of negations.
+    let goals = uses.keys().copied().filter(|relation| is_goal(relation));
+    let mut open: Vec<(Relation, bool)> = goals.map(|relation| (relation, false)).collect();
+    let mut found: BTreeSet<(Relation, bool)> = open.iter().copied().collect();
+    while let Some((relation, is_negative)) = open.pop() {
+        for &(used, negated) in uses.get(&relation).into_iter().flatten() {
+            let next = (used, is_negative != negated);
+            if found.insert(next) {
+                open.push(next);
+            }
+        }
+    }
+    let is_allowing =
+        |(relation, negative): &&(Relation, bool)| !negative && !found.contains(&(*relation, true));
+    let key = |((name, n), _): &(Relation, bool)| format!("{}/{n}", name_of(*name));
+    found.iter().filter(is_allowing).map(key).collect()
+}
+
+/// The relations in conditions, each with whether it is negated.
+fn signed(body: &[Literal], found: &mut Vec<(Relation, bool)>) {
     for literal in body {
         match literal {
-            Literal::Positive(sentence) | Literal::Negative(sentence) => {
-                needed.insert((sentence.name, sentence.arguments.len()));
+            Literal::Positive(sentence) => {
+                found.push(((sentence.name, sentence.arguments.len()), false));
+            }
+            Literal::Negative(sentence) => {
+                found.push(((sentence.name, sentence.arguments.len()), true));
             }
             Literal::Distinct(..) | Literal::Equal(..) => {}
-            Literal::Or(alternatives) => {
-                alternatives.iter().for_each(|body| conditions(body, needed));
-            }
+            Literal::Or(alternatives) => alternatives.iter().for_each(|body| signed(body, found)),
         }
     }
 }

@@ -453,7 +453,7 @@ const ROOMS: &str =
 #[test]
 fn cells_between_which_no_way_leads_are_separated_by_walls() {
     check(
-        "(door east 1 1 2 1) (door east 2 1 3 1) (door up 3 1 3 2) (door west 2 2 1 2)",
+        &format!("{DOORS} {GO}"),
         &[ROOMS],
         expect![[r#"
               +---+---+---+
@@ -466,16 +466,55 @@ fn cells_between_which_no_way_leads_are_separated_by_walls() {
     );
 }
 
-/// All have a door; a room without any is no room; a relation of one way has no walls.
+/// Doors between some of them.
+const DOORS: &str = "(door east 1 1 2 1) (door east 2 1 3 1) (door up 3 1 3 2) (door west 2 2 1 2)";
+
+/// The robot goes through doors.
+const GO: &str = "(<= (legal robot (go ?w)) (door ?w ?x ?y ?a ?b) (true (cell ?x ?y x)))";
+
+/// All have a door; a room without any is no room; a relation of one axis, of few doors, or of
+/// cells that are not beside each other; doors that nobody goes through; walls in place of doors.
 #[test]
-fn boards_have_no_walls_where_ways_lead_everywhere() {
+fn boards_have_no_walls_where_no_ways_are_left_out() {
     let rows = "(door east 1 1 2 1) (door east 2 1 3 1) (door east 1 2 2 2) (door east 2 2 3 2)";
     let all = "(door up 1 1 1 2) (door up 2 1 2 2) (door up 3 1 3 2)";
     let without = "(door east 1 1 2 1) (door east 1 2 2 2) (door up 1 1 1 2) (door up 2 1 2 2)";
-    for doors in [format!("{rows} {all}"), without.to_owned(), rows.to_owned()] {
-        let board = board(&doors, &[ROOMS]).unwrap();
-        assert!(!only(&board).has_walls(), "{doors}");
+    let few = "(door east 1 1 2 1) (door up 1 1 1 2)";
+    let far = "(door east 1 2 3 2)";
+    let forbids = "(<= (blocked ?w ?x ?y) (door ?w ?x ?y ?a ?b))
+        (<= (legal robot (go ?w)) (way ?w) (true (cell ?x ?y x)) (not (blocked ?w ?x ?y)))
+        (way east) (way up)";
+    for rules in [
+        format!("{rows} {all} {GO}"),
+        format!("{without} {GO}"),
+        format!("{rows} {GO}"),
+        format!("{few} {GO}"),
+        format!("{DOORS} {far} {GO}"),
+        DOORS.to_owned(),
+        format!("{DOORS} {forbids}"),
+    ] {
+        let board = board(&rules, &[ROOMS]).unwrap();
+        assert!(!only(&board).has_walls(), "{rules}");
+        assert!(!only(&board).has_wall_right(2, 0) && !only(&board).has_wall_above(0, 1));
     }
+}
+
+/// That cells are beside each other opens no wall; every kind of door does.
+#[test]
+fn ways_are_those_of_all_relations_that_leave_some_out() {
+    let near = "(near 1 1 2 1) (near 2 1 3 1) (near 1 2 2 2) (near 2 2 3 2) (near 1 1 1 2)
+        (near 2 1 2 2) (near 3 1 3 2)
+        (<= (legal robot (look ?x)) (near ?x ?y ?a ?b) (true (cell ?x ?y x)))";
+    let gates = "(gate 1 1 1 2) (gate 2 2 3 2) (gate 1 1 2 1)
+        (<= (legal robot (ride ?x)) (gate ?x ?y ?a ?b) (true (cell ?x ?y x)))";
+    let open = |rules: String| {
+        let boards = board(&rules, &[ROOMS]).unwrap();
+        let board = only(&boards);
+        assert!(board.has_walls(), "{rules}");
+        (!board.has_wall_above(0, 0), !board.has_wall_above(1, 0), !board.has_wall_above(2, 0))
+    };
+    assert_eq!(open(format!("{DOORS} {GO} {near}")), (false, false, true));
+    assert_eq!(open(format!("{DOORS} {GO} {near} {gates}")), (true, false, true));
 }
 
 #[test]

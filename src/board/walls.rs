@@ -1,9 +1,10 @@
 //! Walls: cells beside each other between which no way leads by the rules.
 //!
 //! Ways are the rows of a relation that leads from cells to cells beside them, such as
-//! `(door east ?r ?c ?s ?d)`. Where it leaves out some of the pairs of cells beside each other,
-//! there is a wall between these. On boards that do not fill their grid, cells beside each other
-//! need not touch, so these have no walls.
+//! `(door east ?r ?c ?s ?d)`, and that legal moves depend on without a negation. Where it leaves
+//! out some of the pairs of cells beside each other, there is a wall between these. A relation of
+//! all these pairs says nothing of ways; of several others, each may be used. On boards that do
+//! not fill their grid, cells beside each other need not touch, so these have no walls.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,32 +23,31 @@ type Cell = [usize; 2];
 pub(super) struct Walls(BTreeSet<[Cell; 2]>);
 
 impl Walls {
-    /// The walls between the cells of a grid. `rows` are the relations that the rules state, and
-    /// `orientation` is what the grid was turned by.
+    /// The walls between the cells of a grid. `rows` are the relations that the rules state, of
+    /// which those that are `allowing` may be ways; `orientation` is what the grid was turned by.
     pub(super) fn find(
         grid: &Grid,
         orientation: Orientation,
         rows: &BTreeMap<String, Vec<Vec<String>>>,
+        allowing: &BTreeSet<String>,
     ) -> Self {
         let pairs: BTreeSet<[Cell; 2]> = pairs(grid).collect();
         let is_along = |pair: &[Cell; 2], axis: usize| pair[0][axis] != pair[1][axis];
-        let ways = rows.values().filter_map(|rows| {
-            let ways: Option<BTreeSet<[Cell; 2]>> =
-                rows.iter().map(|row| way(grid, orientation, row)).collect();
-            let ways = ways?;
+        let n_enough = (MIN_SHARE * pairs.len() as f64).ceil() as usize;
+        let ways_of = |rows: &Vec<Vec<String>>| {
+            let ways: BTreeSet<[Cell; 2]> =
+                rows.iter().map(|row| way(grid, orientation, row)).collect::<Option<_>>()?;
             let goes = |axis| ways.iter().any(|way| is_along(way, axis));
-            let n_enough = (MIN_SHARE * pairs.len() as f64).ceil() as usize;
-            (goes(0) && goes(1) && ways.is_subset(&pairs) && ways.len() >= n_enough).then_some(ways)
-        });
-        match ways.max_by_key(BTreeSet::len) {
-            Some(ways) => {
-                // A cell without any way is an obstacle itself, and needs no walls.
-                let open: BTreeSet<Cell> = ways.iter().flatten().copied().collect();
-                let walls = pairs.difference(&ways).copied();
-                Self(walls.filter(|pair| pair.iter().all(|cell| open.contains(cell))).collect())
-            }
-            None => Self::default(),
-        }
+            let is_partial = n_enough <= ways.len() && ways.len() < pairs.len();
+            (goes(0) && goes(1) && is_partial).then_some(ways)
+        };
+        let leading = rows.iter().filter(|(relation, _)| allowing.contains(*relation));
+        let ways: BTreeSet<[Cell; 2]> =
+            leading.filter_map(|(_, rows)| ways_of(rows)).flatten().collect();
+        // A cell without any way is an obstacle itself, and needs no walls.
+        let open: BTreeSet<Cell> = ways.iter().flatten().copied().collect();
+        let walls = pairs.difference(&ways).copied();
+        Self(walls.filter(|pair| pair.iter().all(|cell| open.contains(cell))).collect())
     }
 
     pub(super) fn is_empty(&self) -> bool {

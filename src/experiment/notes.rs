@@ -69,7 +69,7 @@ fn too_few_opponents(spec: &Spec, comparison: Comparison, n_seats: usize) -> Str
     let n_opponents =
         (0..spec.players.len()).filter(|&player| !comparison.concerns(player)).count();
     let wanted = counted(n_seats - 1, "opponent", "opponents");
-    format!("it needs {wanted} of base and head, but the suite has {n_opponents}")
+    format!("it needs {wanted} for base and head, but the spec has {n_opponents}")
 }
 
 /// Why no pairing of a gauntlet can play a game.

@@ -417,6 +417,14 @@ fn what_cannot_be_played_is_said_in_one_line() {
             error: spec.toml:6: clocks.play: with budget.nodes, a budget is named by its nodes alone; give one duration, or leave budget.nodes out
         "#]],
     );
+    let far = "[[players]]\nid = \"far\"\nurl = \"http://127.0.0.1:1\"\n";
+    check_spec_error(
+        &(spec("clocks = { play = [\"1s\", \"2s\"] }") + far),
+        &[],
+        expect![[r#"
+            error: spec.toml:5: clocks.play: with budget.nodes, a budget is named by its nodes alone; give one duration, or leave budget.nodes out
+        "#]],
+    );
     check_spec_error(
         &spec("format = \"ladder\"").replace("nodes = 40", "nodes = [40, 80]"),
         &[],

@@ -84,7 +84,7 @@ fn without_opponents_base_and_head_meet_each_other() {
 fn a_game_for_three_needs_opponents() {
     let workspace = Workspace::with_spec("games = [\"truel\"]\n");
     let refused = regress(&workspace, STRONG, WEAK, &["--out", "out"]).code(2).stderr();
-    let wanted = "truel: it needs 2 opponents of base and head, but the suite has 0";
+    let wanted = "truel: it needs 2 opponents for base and head, but the spec has 0";
     assert!(refused.contains(wanted), "{refused}");
 }
 

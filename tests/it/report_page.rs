@@ -113,6 +113,27 @@ fn a_browser_shows_the_page() {
     assert_eq!(browser.complaints(), [""; 0]);
 }
 
+/// The walls to the right of the cells of the maze, and above them, as its comment draws them.
+#[test]
+fn walls_are_drawn_on_the_page() {
+    let Some(mut browser) = Browser::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let spec = "games = [\"maze\"]\nplayers = [\"legal\"]\nblocks = 1\nbudget = { nodes = 1 }\n";
+    std::fs::write(folder.path().join("spec.toml"), spec).unwrap();
+    succeed(&gamemaster(folder.path(), &["run", "spec.toml", "--out", "page"]));
+    succeed(&gamemaster(folder.path(), &["report", "page", "--html"]));
+    browser.open(&folder.path().join("page/report.html"));
+    let mut walls = |side: &str| {
+        let cells = "[...document.querySelectorAll('#board td')]";
+        let at =
+            format!("{cells}.flatMap((td, at) => td.classList.contains('wall-{side}') ? at : [])");
+        serde_json::from_value::<Vec<usize>>(browser.evaluate(&at)).unwrap()
+    };
+    assert_eq!(walls("right"), [1, 3, 4, 6, 7, 11, 14, 15]);
+    assert_eq!(walls("above"), [0, 1, 2, 3, 9, 11, 12, 14]);
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
 /// The boards share the cells of a step.
 #[test]
 fn each_role_has_a_board_on_the_page() {

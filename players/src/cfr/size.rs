@@ -21,8 +21,9 @@ const DESCENT_STEPS: u32 = 200;
 /// 1 / `CERTAINTY`.
 const CERTAINTY: f64 = 1e6;
 
-/// Maximum number of states of a check that must end soon.
-pub(super) const MOST_COUNTED: u64 = 2_000_000;
+/// Maximum number of states that one check before a match enters: the count, or the trial build.
+/// A larger tree is left to the match and its clocks.
+pub(super) const MOST_CHECKED: u64 = 2_000_000;
 
 /// Whether the tree has more than `most_nodes` nodes, if that is soon found. `false` means
 /// that it may be either. `n_entered` counts the states entered.

@@ -46,8 +46,8 @@ pub fn test_of_margin(margin: f64, max_blocks: u64) -> SequentialTest {
     SequentialTest { max_blocks: Some(max_blocks), ..test }
 }
 
-/// The outcome from the test's verdict and the 95 % interval of the mean difference (new
-/// minus old, points).
+/// The outcome from the test's verdict and the interval of the mean difference (new minus old,
+/// points), which decides if the test does not.
 #[must_use]
 pub fn answer(verdict: Verdict, interval: Option<[f64; 2]>, margin: f64) -> (Answer, Ground) {
     match (verdict, interval) {

@@ -34,7 +34,7 @@ pub(in crate::commands) fn tree(bounds: &BoundTree, me: RoleId, names: &mut impl
             visits: Some(visits),
             is_most: false,
             available: None,
-            is_mine: node.choosers.is_empty() || node.choosers.contains(&me),
+            is_mine: node.choosers.contains(&me),
             choosers: (stage == Stage::Expanded)
                 .then(|| node.choosers.iter().map(|&role| names.role(role).to_owned()).collect()),
             left_out: Vec::new(),

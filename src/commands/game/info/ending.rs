@@ -277,6 +277,7 @@ impl fmt::Display for End {
         }
     }
 }
+
 /// Names of relations, in quotes.
 fn quoted(names: &[String], between: &str) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(between)
