@@ -7,12 +7,13 @@
 //! the moves of chance, and only tighten. Growth is best-first: it goes down by my move
 //! with the highest upper bound and the reply with the lowest lower bound, and expands the
 //! state where it ends (compare Berliner's B*, 1979). A state reached in several ways is
-//! kept once, so that none is expanded twice. When the match goes on, what can no longer
-//! be reached is dropped.
+//! kept once, so that none is expanded twice. What can no longer be reached when the
+//! match goes on is dropped as soon as there is no room for other states.
 
 mod bounds;
 
 use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use games::{Expression, MoveId, RoleId, State, StateKey, StateMachine};
@@ -80,7 +81,11 @@ struct IncrementalDeliberation {
 #[derive(Debug, Default)]
 struct Tree {
     nodes: Vec<Node>,
+    /// The node of the present state.
+    root: usize,
     index: FxHashMap<StateKey, usize>,
+    /// Nodes that hold no state.
+    free: Vec<usize>,
     /// A state was expanded in which several roles choose at once.
     met_simultaneous_moves: bool,
 }
@@ -88,14 +93,18 @@ struct Tree {
 #[derive(Debug)]
 struct Node {
     state: State,
+    key: StateKey,
     lower: f64,
     upper: f64,
     /// Descents that came here.
     visits: u64,
     /// My moves with what they lead to; none if the state is not expanded, or terminal.
     moves: Vec<OwnMove>,
+    /// All nodes that lead here, and perhaps some that no longer do.
     parents: Vec<usize>,
     is_expanded: bool,
+    /// It holds no state.
+    is_free: bool,
 }
 
 #[derive(Debug)]
@@ -109,60 +118,89 @@ struct OwnMove {
 type Bounds = (f64, f64);
 
 impl Tree {
-    /// Makes `state` the root, and drops what cannot be reached from it.
+    /// Makes `state` the root. What cannot be reached from it stays until its room is needed:
+    /// dropping a large tree takes longer than a short clock.
     fn root(&mut self, key: StateKey, state: &State) {
-        let Some(&root) = self.index.get(&key) else {
-            *self = Self::default();
-            self.node(key, state);
-            return;
-        };
-        if root == 0 {
-            return;
-        }
-        let mut kept: FxHashMap<usize, usize> = FxHashMap::from_iter([(root, 0)]);
-        let mut order = VecDeque::from([root]);
-        let mut old: Vec<Option<Node>> =
-            std::mem::take(&mut self.nodes).into_iter().map(Some).collect();
-        while let Some(at) = order.pop_front() {
-            let mut node = old[at].take().expect("each node is moved once");
-            let below = node.moves.iter_mut().flat_map(|own| own.replies.iter_mut().flatten());
-            for child in below {
-                let next = kept.len();
-                *child = *kept.entry(*child).or_insert_with_key(|&child| {
-                    order.push_back(child);
-                    next
-                });
-            }
-            self.nodes.push(node);
-        }
-        for node in &mut self.nodes {
-            node.parents = node.parents.iter().filter_map(|at| kept.get(at).copied()).collect();
-        }
-        self.index.retain(|_, at| match kept.get(at) {
-            Some(&to) => {
-                *at = to;
-                true
-            }
-            None => false,
-        });
+        self.root = self.node(key, state);
+    }
+
+    /// The number of states that are kept.
+    fn n_states(&self) -> usize {
+        self.nodes.len() - self.free.len()
     }
 
     /// The node of a state, made if need be.
     fn node(&mut self, key: StateKey, state: &State) -> usize {
-        let next = self.nodes.len();
-        let at = *self.index.entry(key).or_insert(next);
-        if at == next {
-            self.nodes.push(Node {
-                state: state.clone(),
-                lower: 0.0,
-                upper: 100.0,
-                visits: 0,
-                moves: Vec::new(),
-                parents: Vec::new(),
-                is_expanded: false,
-            });
+        if let Some(&at) = self.index.get(&key) {
+            return at;
         }
+        let node = Node {
+            state: state.clone(),
+            key,
+            lower: 0.0,
+            upper: 100.0,
+            visits: 0,
+            moves: Vec::new(),
+            parents: Vec::new(),
+            is_expanded: false,
+            is_free: false,
+        };
+        let at = match self.free.pop() {
+            Some(at) => {
+                self.nodes[at] = node;
+                at
+            }
+            None => {
+                self.nodes.push(node);
+                self.nodes.len() - 1
+            }
+        };
+        self.index.insert(key, at);
         at
+    }
+
+    /// Drops what cannot be reached from the root, as far as `poll` allows, and says whether there
+    /// was any. Wherever it ends, no node that can be found or reached leads to one that is free:
+    /// first none of what is dropped can be found any more, then the nodes are freed.
+    fn reclaim(&mut self, poll: &mut dyn FnMut() -> Result<(), Halt>) -> Result<bool, Halt> {
+        let is_reachable = self.reachable(poll)?;
+        let mut dropped = Vec::new();
+        for (at, node) in self.nodes.iter().enumerate() {
+            poll()?;
+            if !is_reachable[at] && !node.is_free {
+                dropped.push(at);
+            }
+        }
+        for &at in &dropped {
+            poll()?;
+            if let Entry::Occupied(known) = self.index.entry(self.nodes[at].key)
+                && *known.get() == at
+            {
+                known.remove();
+            }
+        }
+        for &at in &dropped {
+            poll()?;
+            let node = &mut self.nodes[at];
+            (node.moves, node.parents) = (Vec::new(), Vec::new());
+            (node.state, node.is_expanded, node.is_free) = (State::default(), false, true);
+            self.free.push(at);
+        }
+        Ok(!dropped.is_empty())
+    }
+
+    /// By node: whether moves in the tree lead to it from the root. A state of which only some
+    /// children were computed before the time was up has no moves.
+    fn reachable(&self, poll: &mut dyn FnMut() -> Result<(), Halt>) -> Result<Vec<bool>, Halt> {
+        let mut is_met = vec![false; self.nodes.len()];
+        is_met[self.root] = true;
+        let mut left = vec![self.root];
+        while let Some(at) = left.pop() {
+            poll()?;
+            let below = self.nodes[at].moves.iter().flat_map(|own| own.replies.iter().flatten());
+            left.extend(below.filter(|&&at| !std::mem::replace(&mut is_met[at], true)));
+        }
+        Ok(is_met)
     }
 
     fn is_solved(&self, at: usize) -> bool {
@@ -190,7 +228,7 @@ impl Tree {
 
     /// The state to expand next below `at`: best-first among what is not settled.
     fn descend(&mut self) -> usize {
-        let mut at = 0;
+        let mut at = self.root;
         let mut seen = FxHashSet::default();
         loop {
             self.nodes[at].visits += 1;
@@ -246,7 +284,7 @@ impl Tree {
 
     /// My moves at the root with their bounds and visits, in the order of the rules.
     fn candidates(&self) -> Vec<(MoveId, Bounds, u64)> {
-        let Some(root) = self.nodes.first() else { return Vec::new() };
+        let Some(root) = self.nodes.get(self.root) else { return Vec::new() };
         let of = |own: &OwnMove| {
             let visits = own.replies.iter().map(|outcomes| self.n_visits(outcomes)).sum();
             (own.action, self.of_move(own), visits)
@@ -270,8 +308,8 @@ impl Growth<'_> {
     /// the most states that are kept.
     fn grow(&mut self, tree: &mut Tree) -> Result<bool, Halt> {
         let mut n_fruitless = 0;
-        while !tree.is_solved(0) && n_fruitless < MAX_FRUITLESS {
-            if tree.nodes.len() >= self.max_states {
+        while !tree.is_solved(tree.root) && n_fruitless < MAX_FRUITLESS {
+            if tree.n_states() >= self.max_states && !self.reclaim(tree)? {
                 return Ok(true);
             }
             self.stopwatch.poll()?;
@@ -282,12 +320,18 @@ impl Growth<'_> {
                 continue;
             }
             n_fruitless = 0;
-            if !self.expand(tree, at)? {
+            if self.expand(tree, at)? {
+                tree.back_up(at);
+            } else if !self.reclaim(tree)? {
                 return Ok(true);
             }
-            tree.back_up(at);
         }
         Ok(false)
+    }
+
+    /// Makes room for other states, if any can be dropped.
+    fn reclaim(&mut self, tree: &mut Tree) -> Result<bool, Halt> {
+        tree.reclaim(&mut || self.stopwatch.poll())
     }
 
     /// Computes the rewards of a terminal state, or all children of another; whether
@@ -313,7 +357,7 @@ impl Growth<'_> {
         tree.met_simultaneous_moves |= self.roles.choose_at_once(&self.frame);
         let n_moves = self.frame.legal.iter().map(Vec::len);
         let n_children = n_moves.fold(1, usize::saturating_mul);
-        if n_children > self.max_states.saturating_sub(tree.nodes.len()) {
+        if n_children > self.max_states.saturating_sub(tree.n_states()) {
             return Ok(false);
         }
         let me = self.roles.index();
@@ -381,17 +425,17 @@ impl IncrementalDeliberation {
         let stopwatch = Stopwatch::new(stop);
         let mut growth = Growth { machine, roles, ranks: &ranks, stopwatch, frame, max_states };
         let grown = growth.grow(&mut self.tree);
-        let is_begun = self.tree.nodes[0].is_expanded;
+        let is_begun = self.tree.nodes[self.tree.root].is_expanded;
         let recorded = self.recorded_nodes.filter(|_| is_begun);
         let recorded = recorded.map(|max_nodes| growth.bound_tree(&self.tree, max_nodes));
         let Growth { roles, stopwatch, .. } = growth;
         let mut said = stopwatch.deliberation;
         match grown {
             Ok(is_full) => {
-                said.completed = self.tree.is_solved(0);
+                said.completed = self.tree.is_solved(self.tree.root);
                 said.proven = said.completed
                     && !self.tree.met_simultaneous_moves
-                    && roles.guarantee_is_value(self.tree.nodes[0].lower);
+                    && roles.guarantee_is_value(self.tree.nodes[self.tree.root].lower);
                 if is_full {
                     said.notes.push(format!(
                         "the tree has no room for more than {max_states} states (option max_states) \
@@ -412,7 +456,7 @@ impl IncrementalDeliberation {
     }
 
     fn said(&self, said: Deliberation, n_others: usize) -> Deliberation {
-        let Some(root) = self.tree.nodes.first() else { return said };
+        let Some(root) = self.tree.nodes.get(self.tree.root) else { return said };
         let candidate = |(action, (lower, upper), visits): (MoveId, Bounds, u64)| {
             let (value, bound) = match (lower, upper) {
                 (lower, upper) if upper - lower < EPSILON => (Some(lower), ValueBound::Exact),
@@ -436,7 +480,7 @@ impl IncrementalDeliberation {
             true => "; nothing is proven yet of moves without a value",
             false => "",
         };
-        let n_states = self.tree.nodes.len();
+        let n_states = self.tree.n_states();
         let assumed = match (n_others > 1, self.tree.met_simultaneous_moves) {
             (false, false) => "",
             (true, false) => "against others who join forces, ",
@@ -568,15 +612,12 @@ mod tests {
             for (role, moves) in machine.game().role_ids().zip(&mut legal) {
                 machine.legal_moves(&state, role, moves).unwrap();
             }
-            // What is dropped when the match goes on may be found again.
-            player.tree.root(machine.key(&state), &state);
-            expanded.retain(|key| player.tree.index.contains_key(key));
-            bounds.retain(|key, _| player.tree.index.contains_key(key));
             let turn = Turn { step, observation: observation.as_ref(), legal: &legal[0] };
             let chosen = player.play(&turn, &Stop::never().after_nodes(budget)).unwrap();
             prop_assert!(legal[0].contains(&chosen));
-            if player.tree.is_solved(0) {
-                let (value, best) = (minimax(&mut *machine, &state), player.tree.nodes[0].lower);
+            if player.tree.is_solved(player.tree.root) {
+                let (value, best) =
+                    (minimax(&mut *machine, &state), player.tree.nodes[player.tree.root].lower);
                 prop_assert!((value - best).abs() < 1e-6, "{best}, not {value}");
             }
             let draw =
@@ -591,6 +632,74 @@ mod tests {
         Ok(())
     }
 
+    /// Grows a small tree in a match: it keeps no more states than it may, its bounds hold, and
+    /// states are dropped for others. The time may be up at any moment of that.
+    fn check_small(graph: &Graph, max_states: usize, polls: u32) -> Result<(), TestCaseError> {
+        let mut machine = graph.machine();
+        let mut tree = Tree::default();
+        let mut state = machine.initial_state().unwrap();
+        let ranks = FxHashMap::default();
+        let mut rng = crate::seed::generator(u64::from(polls), None);
+        loop {
+            tree.root(machine.key(&state), &state);
+            let mut left = polls;
+            let mut poll = || {
+                left = left.saturating_sub(1);
+                if left == 0 { Err(Halt::Due) } else { Ok(()) }
+            };
+            let _ = tree.reclaim(&mut poll);
+            check_links(&tree)?;
+            let stop = Stop::never().after_nodes(40);
+            let mut growth = Growth {
+                roles: SearchRoles::new(machine.game(), ME),
+                frame: Frame::new(machine.game().roles().len()),
+                machine: machine.as_mut(),
+                ranks: &ranks,
+                stopwatch: Stopwatch::new(&stop),
+                max_states,
+            };
+            let _ = growth.grow(&mut tree);
+            check_links(&tree)?;
+            // The root is kept also if there is no room for it.
+            prop_assert!(tree.n_states() <= max_states.max(1) + 1);
+            for node in tree.nodes.iter().filter(|node| !node.is_free) {
+                let value = searched_or_goal(&mut *machine, &node.state);
+                prop_assert!(node.lower <= value + 1e-6 && value <= node.upper + 1e-6);
+            }
+            if machine.is_terminal(&state).unwrap() {
+                return Ok(());
+            }
+            let mut joint_move = Vec::new();
+            for role in machine.game().role_ids() {
+                let mut legal = Vec::new();
+                machine.legal_moves(&state, role, &mut legal).unwrap();
+                joint_move.push(legal[rng.random_range(0..legal.len())]);
+            }
+            let mut next = State::default();
+            machine.next_state(&state, &joint_move, &mut next).unwrap();
+            state = next;
+        }
+    }
+
+    /// Whatever can be found or reached holds a state, and states are found where they are.
+    fn check_links(tree: &Tree) -> Result<(), TestCaseError> {
+        let mut left: Vec<usize> = tree.index.values().copied().chain([tree.root]).collect();
+        let mut seen = FxHashSet::default();
+        while let Some(at) = left.pop() {
+            prop_assert!(!tree.nodes[at].is_free);
+            if seen.insert(at) {
+                let moves = &tree.nodes[at].moves;
+                left.extend(moves.iter().flat_map(|own| own.replies.iter().flatten()));
+            }
+        }
+        for (key, &at) in &tree.index {
+            prop_assert_eq!(*key, tree.nodes[at].key);
+        }
+        let n_free = tree.nodes.iter().filter(|node| node.is_free).count();
+        prop_assert_eq!(n_free, tree.free.len());
+        Ok(())
+    }
+
     fn searched_or_goal(machine: &mut dyn StateMachine, state: &State) -> f64 {
         if machine.is_terminal(state).unwrap() {
             return f64::from(worst(&machine.goal(state, ME).unwrap()));
@@ -600,6 +709,17 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn a_small_tree_drops_what_cannot_be_reached(
+            seed: u64,
+            max_states in 2usize..60,
+            polls in 1u32..120,
+        ) {
+            for movers in [Movers::Alternating, Movers::Simultaneous] {
+                check_small(&Graph::random(seed, &["me", "you"], movers, 4), max_states, polls)?;
+            }
+        }
 
         #[test]
         fn bounds_hold_and_only_tighten(
