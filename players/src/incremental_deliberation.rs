@@ -692,9 +692,7 @@ mod tests {
                 left.extend(moves.iter().flat_map(|own| own.replies.iter().flatten()));
             }
         }
-        for (key, &at) in &tree.index {
-            prop_assert_eq!(*key, tree.nodes[at].key);
-        }
+        prop_assert!(tree.index.iter().all(|(key, &at)| *key == tree.nodes[at].key));
         let n_free = tree.nodes.iter().filter(|node| node.is_free).count();
         prop_assert_eq!(n_free, tree.free.len());
         Ok(())
