@@ -178,6 +178,29 @@ pub(super) fn choosers<'a>(mut joint_moves: impl Iterator<Item = &'a [MoveId]>) 
 }
 
 impl Node {
+    /// A state of a search without windows, of which nothing else is known.
+    fn new(parent: Option<usize>, action: String, found: &'static str) -> Self {
+        Self {
+            parent,
+            action,
+            alpha: 0.0,
+            beta: 100.0,
+            lower: None,
+            upper: None,
+            value: None,
+            bound: None,
+            found,
+            visits: None,
+            is_most: false,
+            available: None,
+            is_mine: false,
+            choosers: None,
+            left_out: Vec::new(),
+            n_left_out: 0,
+            children: Vec::new(),
+        }
+    }
+
     /// The value as it is printed: `3`, `at most 2`, `0 to 50`, `?` if it is not known.
     pub(super) fn value_words(&self) -> String {
         let bound = match self.bound {

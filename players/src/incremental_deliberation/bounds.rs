@@ -335,8 +335,8 @@ mod tests {
         assert_eq!(tree.n_unrecorded, 0);
     }
 
-    /// A state in which a role has no move is told from the end of a match; a root that is not
-    /// expanded is no tree.
+    /// A state in which a role has no move is not shown as the end of a match, and a root that is
+    /// not expanded is not shown at all.
     #[test]
     fn dead_ends_are_marked_and_a_tree_is_expanded() {
         let nodes = vec![

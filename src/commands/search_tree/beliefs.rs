@@ -36,23 +36,10 @@ pub(in crate::commands) fn tree(beliefs: &BeliefTree, me: RoleId, names: &mut im
             nodes[*parent].children.push(at);
         }
         nodes.push(Node {
-            parent: *parent,
-            action,
-            alpha: 0.0,
-            beta: 100.0,
-            lower: None,
-            upper: None,
             value: *value,
             bound: value.map(|_| ValueBound::Exact),
-            found,
-            visits: None,
-            is_most: false,
-            available: None,
             is_mine: matches!(event, BeliefEvent::Knows { .. }),
-            choosers: None,
-            left_out: Vec::new(),
-            n_left_out: 0,
-            children: Vec::new(),
+            ..Node::new(*parent, action, found)
         });
     }
     Tree {

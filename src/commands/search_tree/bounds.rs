@@ -16,30 +16,22 @@ pub(in crate::commands) fn tree(bounds: &BoundTree, me: RoleId, names: &mut impl
         if let Some(parent) = parent {
             nodes[parent].children.push(at);
         }
+        let found = match stage {
+            Stage::Unexpanded => "not_expanded",
+            Stage::Expanded => "expanded",
+            Stage::Terminal => "terminal",
+            Stage::DeadEnd => "dead_end",
+        };
         nodes.push(Node {
-            parent,
-            action: move_words(&actions, names),
-            alpha: 0.0,
-            beta: 100.0,
             lower: Some(lower),
             upper: Some(upper),
             value,
             bound: value.map(|_| ValueBound::Exact),
-            found: match stage {
-                Stage::Unexpanded => "not_expanded",
-                Stage::Expanded => "expanded",
-                Stage::Terminal => "terminal",
-                Stage::DeadEnd => "dead_end",
-            },
             visits: Some(visits),
-            is_most: false,
-            available: None,
             is_mine: node.choosers.contains(&me),
             choosers: (stage == Stage::Expanded)
                 .then(|| node.choosers.iter().map(|&role| names.role(role).to_owned()).collect()),
-            left_out: Vec::new(),
-            n_left_out: 0,
-            children: Vec::new(),
+            ..Node::new(parent, move_words(&actions, names), found)
         });
     }
     Tree {

@@ -26,31 +26,19 @@ pub(in crate::commands) fn tree(visits: &VisitTree, me: RoleId, names: &mut impl
         if let Some(parent) = parent {
             nodes[parent].children.push(at);
         }
+        let (bound, found) = match known {
+            Known::Sampled => (ValueBound::Estimate, "sampled"),
+            Known::Proven => (ValueBound::Exact, "proven"),
+            Known::Terminal => (ValueBound::Exact, "terminal"),
+        };
         nodes.push(Node {
-            parent,
-            action,
-            alpha: 0.0,
-            beta: 100.0,
-            lower: None,
-            upper: None,
             value: Some(value),
-            bound: Some(match known {
-                Known::Sampled => ValueBound::Estimate,
-                Known::Proven | Known::Terminal => ValueBound::Exact,
-            }),
-            found: match known {
-                Known::Sampled => "sampled",
-                Known::Proven => "proven",
-                Known::Terminal => "terminal",
-            },
+            bound: Some(bound),
             visits: Some(visits),
             is_most,
             available,
             is_mine,
-            choosers: None,
-            left_out: Vec::new(),
-            n_left_out: 0,
-            children: Vec::new(),
+            ..Node::new(parent, action, found)
         });
     }
     let role = names.role(me).to_owned();
