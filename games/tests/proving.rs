@@ -44,7 +44,7 @@ fn prove(
 ) -> Result<ProofSolver, ProofError> {
     let mut proof = ProofSolver::new(game, settings, &Cancel::new(), &Cancel::new())?;
     while !proof.is_done() {
-        proof.step(crew, 500)?;
+        proof.step(crew, 500, &Cancel::new())?;
     }
     Ok(proof)
 }
@@ -122,13 +122,38 @@ fn a_proof_needs_no_fast_reasoner() {
     let game = shipped("tic_tac_toe");
     let mut proof = ProofSolver::new(&game, settings(true), &Cancel::new(), &patience).unwrap();
     while !proof.is_done() {
-        proof.step(&Alone, 500).unwrap();
+        proof.step(&Alone, 500, &Cancel::new()).unwrap();
     }
     let known = by_retrograde_analysis(&game);
     assert_eq!(proof.bounds().value().map(f64::from), Some(known.0));
     let moves: Vec<f64> =
         proof.first_moves().iter().map(|it| f64::from(it.bounds.value().unwrap())).collect();
     assert_eq!(moves, known.1);
+}
+
+/// A pause that is asked for while a step runs ends it soon, not after its last expansion.
+#[test]
+fn a_pause_ends_a_step() {
+    let pause = Cancel::new();
+    let never = Cancel::new();
+    let mut proof =
+        ProofSolver::new(&shipped("connect_four"), settings(false), &never, &never).unwrap();
+    // Once the table has grown, no step ends because of it.
+    while proof.progress().n_expanded < 20_000 {
+        proof.step(&Alone, 500, &pause).unwrap();
+    }
+    let raised = pause.clone();
+    let timer = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(5));
+        raised.cancel();
+    });
+    proof.step(&Alone, u64::MAX / 2, &pause).unwrap();
+    timer.join().unwrap();
+    assert!(!proof.is_done());
+    let before = proof.progress().n_expanded;
+    proof.step(&Alone, 500, &pause).unwrap();
+    // A new task expands the state that it begins with.
+    assert!(proof.progress().n_expanded <= before + 1);
 }
 
 #[test]
@@ -139,7 +164,7 @@ fn a_proof_is_continued_from_what_was_written() {
     };
     let mut proof = begin("hex_4x4", 1 << 28);
     while proof.progress().n_expanded < 60_000 {
-        proof.step(&Alone, 500).unwrap();
+        proof.step(&Alone, 500, &Cancel::new()).unwrap();
     }
     assert!(!proof.is_done());
     let spent = Duration::from_secs(7);
@@ -147,7 +172,7 @@ fn a_proof_is_continued_from_what_was_written() {
     proof.save(spent, &mut written).unwrap();
     let n_written = proof.progress().n_entries;
     while !proof.is_done() {
-        proof.step(&Alone, 500).unwrap();
+        proof.step(&Alone, 500, &Cancel::new()).unwrap();
     }
     // Also with a table that is too small for all that was written.
     for memory_bytes in [1 << 28, 1 << 17] {
@@ -164,7 +189,7 @@ fn a_proof_is_continued_from_what_was_written() {
             assert!(again == written, "{} bytes of {}", again.len(), written.len());
         }
         while !continued.is_done() {
-            continued.step(&Alone, 500).unwrap();
+            continued.step(&Alone, 500, &Cancel::new()).unwrap();
         }
         assert_eq!(continued.first_moves(), proof.first_moves());
         let rest = continued.progress().n_expanded - before.n_expanded;

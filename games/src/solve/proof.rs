@@ -158,7 +158,7 @@ pub struct ProofProgress {
 /// let settings = ProofSettings { memory_bytes: 1 << 24, n_workers: 1, all_moves: false };
 /// let mut proof = ProofSolver::new(&game, settings, &Cancel::new(), &Cancel::new())?;
 /// while !proof.is_done() {
-///     proof.step(&Alone, 1000)?;
+///     proof.step(&Alone, 1000, &Cancel::new())?;
 /// }
 /// assert_eq!(proof.bounds().value(), Some(50));
 /// # Ok(())
@@ -306,18 +306,23 @@ impl ProofSolver {
         Ok(())
     }
 
-    /// Expands at most about this many states with each worker, and fewer while the table is
-    /// small.
+    /// Expands at most about this many states with each worker; fewer while the table is small,
+    /// and none once `pause` is raised.
     ///
     /// # Errors
     /// If the game proves to be none that this search can solve; no further step is possible
     /// then.
-    pub fn step(&mut self, crew: &dyn Crew, n_expansions: u64) -> Result<(), ProofError> {
+    pub fn step(
+        &mut self,
+        crew: &dyn Crew,
+        n_expansions: u64,
+        pause: &Cancel,
+    ) -> Result<(), ProofError> {
         self.assign()?;
         let table = &self.table;
         let tasks = self.workers.iter_mut().filter(|worker| worker.task.is_some());
         let tasks = tasks.map(|Worker { expander, search, outcome, .. }| {
-            let task = move || *outcome = search.run(expander, table, n_expansions);
+            let task = move || *outcome = search.run(expander, table, n_expansions, pause);
             Box::new(task) as Task<'_>
         });
         crew.run(tasks.collect());

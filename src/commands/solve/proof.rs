@@ -154,18 +154,18 @@ fn finish(
         None => None,
     };
     let begun = Instant::now();
+    let late = wanted.time.map_or_else(Cancel::new, raised_after);
     let crew = Threads(wanted.n_threads);
     let mut watch = ProgressLine::new();
     let first_role = game.role_name(RoleId(0));
-    let is_late = || wanted.time.is_some_and(|time| begun.elapsed() >= time);
-    while !proof.is_done() && !is_late() {
+    while !proof.is_done() && !late.is_cancelled() {
         if cancel.is_cancelled() {
             watch.clear();
             let Some(file) = &mut checkpoint else { return Err(interrupted()) };
             file.save(&proof)?;
             return Err(interrupted().advised(TO_CONTINUE));
         }
-        proof.step(&crew, EXPANSIONS).map_err(|error| {
+        proof.step(&crew, EXPANSIONS, &late).map_err(|error| {
             watch.clear();
             failure(error, cancel)
         })?;
@@ -187,6 +187,17 @@ fn finish(
     report.setup_seconds = setup.as_secs_f64();
     report.threads = wanted.n_threads;
     json_or_text(wanted.json, &report, print)
+}
+
+/// A flag that is raised after `time`.
+fn raised_after(time: Duration) -> Cancel {
+    let flag = Cancel::new();
+    let raised = flag.clone();
+    thread::spawn(move || {
+        thread::sleep(time);
+        raised.cancel();
+    });
+    flag
 }
 
 /// The checkpoint, with the proof where it ended.

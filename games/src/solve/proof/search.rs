@@ -8,7 +8,7 @@ use super::expansion::{Expander, Expansion};
 use super::numbers::{Numbers, Summary};
 use super::proof_table::ProofTable;
 use crate::split_mix::finalise;
-use crate::{State, StateKey};
+use crate::{Cancel, State, StateKey};
 
 /// Steps that a line may have.
 const MAX_LINE: usize = 20_000;
@@ -143,8 +143,8 @@ impl Search {
         self.push(key, Numbers::LIMIT, expander, table)
     }
 
-    /// Goes on until the answer is found, about this many states were expanded, or the table
-    /// needs room.
+    /// Goes on until the answer is found, about this many states were expanded, the table needs
+    /// room, or `pause` is raised.
     ///
     /// # Panics
     /// If it was not begun.
@@ -153,6 +153,7 @@ impl Search {
         expander: &mut Expander,
         table: &ProofTable,
         n_expansions: u64,
+        pause: &Cancel,
     ) -> Result<Option<Answer>, ProofError> {
         self.take_over(table);
         let end = self.work.n_expanded + n_expansions;
@@ -177,7 +178,7 @@ impl Search {
                 frame.numbers[child] = Numbers::UNDECIDED;
                 continue;
             }
-            if self.work.n_expanded >= end || table.is_crowded() {
+            if self.work.n_expanded >= end || table.is_crowded() || pause.is_cancelled() {
                 return Ok(None);
             }
             let of_child = summary.thresholds(thresholds, frame.numbers[child]);
