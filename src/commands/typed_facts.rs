@@ -16,12 +16,18 @@ const MAX_LISTED: usize = 12;
 /// The facts of `text`, which was given for `--state`, each without `true` around it.
 ///
 /// # Errors
-/// A fact has a variable or a word that the rules do not have, or no rule makes a fact of
-/// its name and number of arguments true. (That the arguments are in their places is not
-/// checked: `(cell x 1)` passes where the rules have `(cell 1 x)`.)
+/// There is no fact (an unset variable of a shell), a fact has a variable or a word that the
+/// rules do not have, or no rule makes a fact of its name and number of arguments true. (That
+/// the arguments are in their places is not checked: `(cell x 1)` passes where the rules have
+/// `(cell 1 x)`.)
 pub(super) fn facts(game: &Game, text: &str) -> Result<Vec<Expression>, Failure> {
     let facts: Vec<Expression> =
         expressions(text, "--state")?.into_iter().map(without_true).collect();
+    if facts.is_empty() {
+        return Err(Failure::usage(anyhow!(
+            "--state: no facts are given; without --state, the initial state is used"
+        )));
+    }
     let shapes = shapes(game);
     for fact in &facts {
         check(fact, game.symbols())
