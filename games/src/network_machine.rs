@@ -426,6 +426,10 @@ impl StateMachine for NetworkMachine {
         self.backend.expansion_range()
     }
 
+    fn prepare(&self) {
+        self.shared.backends.prepare();
+    }
+
     fn spare_work(&self) -> Option<SpareWork> {
         let shared = Arc::clone(&self.shared);
         let work = move |cancel: &Cancel| shared.backends.improve(cancel);

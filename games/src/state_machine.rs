@@ -188,6 +188,10 @@ pub trait StateMachine: Send {
         Box::new(StateCursor::new(self.fork(), state))
     }
 
+    /// Compiles what this machine and its forks would compile when it is first needed, so that
+    /// later questions take no longer than they have to. Does nothing the second time.
+    fn prepare(&self) {}
+
     /// Work that makes this machine and all its forks faster, for a thread with spare
     /// time, while they are in use. Their answers stay the same. `None` if there is
     /// nothing left to do or to try.

@@ -184,11 +184,14 @@ impl<'a> Match<'a> {
         let Self { setup, workspace, seats, tools, scrambler, times, .. } = self;
         let setup = *setup;
         let mut replies: Vec<Reply> = seats.iter().map(|_| Reply::default()).collect();
-        // While players think, so may the reasoner that they share.
+        // While players think, so may the reasoner that they share. What it has to compile
+        // first is at no player's expense.
         let longest = times.iter().filter_map(|time| time.start.time).max();
-        let _spare_time = longest
-            .filter(|_| seats.iter().any(|seat| matches!(seat, Seat::Thread(_))))
-            .and_then(|time| SpareTime::spend(&*workspace.machine, Instant::now() + time));
+        let shared = longest.filter(|_| seats.iter().any(|seat| matches!(seat, Seat::Thread(_))));
+        let _spare_time = shared.and_then(|time| {
+            workspace.machine.prepare();
+            SpareTime::spend(&*workspace.machine, Instant::now() + time)
+        });
         let seat_of = |role: usize, machine: OwnMachine| players::Seat {
             machine,
             role: role_id(role),

@@ -126,6 +126,9 @@ impl Follower {
         // player's thoughts, but not this: without it there is no match.
         machine.set_cancel(self.ended.clone());
         let initial = machine.initial_state().ok()?;
+        if !hurry.is_cancelled() {
+            machine.prepare();
+        }
         let spare_time = SpareTime::spend(&*machine, deadline);
         let knowledge = if hidden {
             Knowledge::Hidden(Candidates::new(role, initial))

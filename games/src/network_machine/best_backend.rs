@@ -2,7 +2,7 @@
 //! time.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Once, OnceLock};
 
 use super::backend::{Backend, EvaluationMethod};
 use crate::network::Network;
@@ -21,6 +21,8 @@ const MAX_REDUCED: usize = 100_000;
 #[derive(Debug)]
 pub(super) struct BestBackend {
     first: Arc<Backend>,
+    /// Whether the code of the first one is compiled.
+    prepared: Once,
     /// The evaluation method, if one was given.
     evaluation: Option<EvaluationMethod>,
     /// The faster backend, or `None` if there is none; set once that is known.
@@ -34,6 +36,7 @@ impl BestBackend {
     pub(super) fn new(network: Arc<Network>, evaluation: Option<EvaluationMethod>) -> Self {
         Self {
             first: Arc::new(Backend::new(network, evaluation)),
+            prepared: Once::new(),
             evaluation,
             improved: OnceLock::new(),
             is_improving: AtomicBool::new(false),
@@ -48,6 +51,11 @@ impl BestBackend {
             Some(Some(backend)) => backend,
             _ => &self.first,
         }
+    }
+
+    /// Compiles all code of the backend that a machine starts with.
+    pub(super) fn prepare(&self) {
+        self.prepared.call_once(|| self.first.compile());
     }
 
     /// Whether [`improve`](BestBackend::improve) would do anything.
@@ -73,7 +81,7 @@ impl BestBackend {
     /// What [`improve`](BestBackend::improve) does, on one thread at a time.
     fn look_for_backend(&self, cancel: &Cancel) {
         self.n_attempts.fetch_add(1, Ordering::Relaxed);
-        self.first.compile();
+        self.prepare();
         let network = self.first.network();
         let n_ands = network.graph.n_ands();
         let reduction = (network.graph.n_nodes() <= MAX_REDUCED && !cancel.is_cancelled())
