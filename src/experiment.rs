@@ -51,10 +51,10 @@ use results::standings::Standings;
 
 pub use contest::{Contest, ContestResult};
 pub use error::ExperimentError;
-pub use estimate::{Estimate, estimate};
+pub use estimate::{Estimate, NoEstimate, estimate};
 pub use jobs::Jobs;
 pub use plan::{Experiment, Place};
-pub use preview::{Preview, PreviewRow, SchedulePreview, StagePreview, StagedPreview};
+pub use preview::{Preview, PreviewRow, PreviewTime, SchedulePreview, StagePreview, StagedPreview};
 pub use session::{Ended, Session, Stopper};
 pub use single_match::{MatchOptions, SingleMatch};
 

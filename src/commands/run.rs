@@ -129,7 +129,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     };
     if arguments.dry_run {
         let preview = experiment.preview(&place).map_err(tournament::not_opened)?;
-        return preview::print(&experiment, &preview, arguments.json);
+        return preview::print(&preview, arguments.json);
     }
     let Some(played) = tournament::play(&experiment, &place, arguments.quiet, &arguments.queue)?
     else {

@@ -10,6 +10,7 @@ use players::{Observation, Player, Seat, Stop, Turn};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64Mcg;
 use results::record::Budget;
+use serde::Serialize;
 
 use super::plan::Experiment;
 use crate::manager::{PlayerSource, PreparedGame};
@@ -39,26 +40,47 @@ pub struct Estimate {
     pub at_most: f64,
 }
 
-/// How long the matches that `left` gives of each round take. `None` if no clock
-/// counts.
-pub fn estimate(experiment: &Experiment, left: impl Fn(&Round) -> u64) -> Option<Estimate> {
+/// Why there is no estimate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum NoEstimate {
+    /// No clock limits the players.
+    #[error("the budgets are in nodes")]
+    NodeBudgets,
+    /// No player uses its clock.
+    #[error("all players reply at once")]
+    InstantPlayers,
+}
+
+/// How long the matches that `left` gives of each round take.
+///
+/// # Errors
+/// If no player thinks by a clock.
+pub fn estimate(
+    experiment: &Experiment,
+    left: impl Fn(&Round) -> u64,
+) -> Result<Estimate, NoEstimate> {
     let spec = &experiment.spec;
     let mut given_up = None;
     let mut lines: BTreeMap<usize, Lines> = BTreeMap::new();
     let mut total = Estimate { about: 0.0, at_most: 0.0 };
-    let mut counts = false;
+    let mut no_estimate = Some(NoEstimate::NodeBudgets);
     for round in experiment.jobs.rounds() {
         let time = &spec.time_budgets[round.time_budget];
+        if time.budget != Budget::Clock {
+            continue;
+        }
         let thinkers: Vec<&Contestant> = round
             .players
             .iter()
             .map(|&player| &spec.players[player])
             .filter(|player| player.thinks)
             .collect();
-        if time.budget != Budget::Clock || thinkers.is_empty() {
+        if thinkers.is_empty() {
+            no_estimate = no_estimate.map(|_| NoEstimate::InstantPlayers);
             continue;
         }
-        counts = true;
+        no_estimate = None;
         let game = &experiment.games[round.game];
         let lines = lines.entry(round.game).or_insert_with(|| Lines::of(game, spec.seed));
         let all: Vec<Pace> = thinkers.iter().map(|player| Pace::clocks(player, *time)).collect();
@@ -77,7 +99,10 @@ pub fn estimate(experiment: &Experiment, left: impl Fn(&Round) -> u64) -> Option
     let at_once = f64::from(experiment.concurrency);
     // What random moves take is within what the clocks leave, but it is measured.
     let about = (total.about / at_once).min(total.at_most / at_once);
-    counts.then_some(Estimate { about, at_most: total.at_most / at_once })
+    match no_estimate {
+        Some(reason) => Err(reason),
+        None => Ok(Estimate { about, at_most: total.at_most / at_once }),
+    }
 }
 
 /// Seconds that the thinkers of a match take: the longest start among them,

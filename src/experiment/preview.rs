@@ -7,7 +7,7 @@ use results::partition::Partition;
 use serde::Serialize;
 
 use super::error::ExperimentError;
-use super::estimate::{Estimate, estimate};
+use super::estimate::{Estimate, NoEstimate, estimate};
 use super::folder::{Played, elsewhere};
 use super::jobs::Jobs;
 use super::plan::{Experiment, Place};
@@ -24,6 +24,18 @@ pub enum Preview {
     Schedule(SchedulePreview),
     /// It follows from results.
     Staged(StagedPreview),
+}
+
+/// How long the matches left take.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct PreviewTime {
+    /// Probably, in seconds.
+    pub estimated_seconds: Option<f64>,
+    /// If every clock is used up, in seconds.
+    pub estimated_seconds_at_most: Option<f64>,
+    /// Why that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_estimate: Option<NoEstimate>,
 }
 
 /// What would be played of a schedule.
@@ -49,11 +61,9 @@ pub struct SchedulePreview {
     pub n_left: u64,
     /// Matches at once.
     pub concurrency: u32,
-    /// Seconds that the matches left take, probably; `None` if no player
-    /// thinks by the clock.
-    pub estimated_seconds: Option<f64>,
-    /// Seconds that they take if every clock is used up.
-    pub estimated_seconds_at_most: Option<f64>,
+    /// How long the matches left take.
+    #[serde(flatten)]
+    pub time: PreviewTime,
     /// Games under budgets.
     pub rounds: Vec<PreviewRow>,
     /// What a user should know.
@@ -98,11 +108,9 @@ pub struct StagedPreview {
     pub concurrency: u32,
     /// Matches that the folder has.
     pub n_played: u64,
-    /// Seconds that the matches left take, probably; `None` if no player
-    /// thinks by the clock.
-    pub estimated_seconds: Option<f64>,
-    /// Seconds that they take if every clock is used up.
-    pub estimated_seconds_at_most: Option<f64>,
+    /// How long the matches left take.
+    #[serde(flatten)]
+    pub time: PreviewTime,
     /// Stages, in their order.
     pub stages: Vec<StagePreview>,
     /// What a user should know.
@@ -144,6 +152,16 @@ impl Experiment {
     }
 }
 
+impl From<Result<Estimate, NoEstimate>> for PreviewTime {
+    fn from(estimate: Result<Estimate, NoEstimate>) -> Self {
+        Self {
+            estimated_seconds: estimate.ok().map(|seconds| seconds.about),
+            estimated_seconds_at_most: estimate.ok().map(|seconds| seconds.at_most),
+            no_estimate: estimate.err(),
+        }
+    }
+}
+
 fn of_schedule(
     experiment: &Experiment,
     schedule: &Schedule,
@@ -154,7 +172,6 @@ fn of_schedule(
     let elsewhere = partition.map_or_else(Vec::new, |part| elsewhere(schedule, part));
     let left = n_left(experiment, schedule, played, &elsewhere);
     let left_of = |round: &Round| left.get(&(round.game, round.time_budget)).copied().unwrap_or(0);
-    let seconds = estimate(experiment, left_of);
     SchedulePreview {
         name: experiment.spec.name.clone(),
         spec_hash: experiment.spec.hash(),
@@ -166,8 +183,7 @@ fn of_schedule(
         n_played: played.n(),
         n_left: left.values().sum(),
         concurrency: experiment.concurrency,
-        estimated_seconds: seconds.map(|seconds| seconds.about),
-        estimated_seconds_at_most: seconds.map(|seconds| seconds.at_most),
+        time: estimate(experiment, left_of).into(),
         rounds: schedule.rounds().map(|round| row(experiment, &round, left_of(&round))).collect(),
         warnings: warnings(experiment),
     }
@@ -243,8 +259,9 @@ fn of_stages(
     // Which of the rounds to come are played is not known: the share of those that are
     // played is taken off.
     let share = 1.0 - (played.n() as f64 / schedule.most_jobs().max(1) as f64).min(1.0);
-    let seconds = estimate(experiment, |round| round.n_matches)
-        .map(|Estimate { about, at_most }| (about * share, at_most * share));
+    let time = estimate(experiment, |round| round.n_matches).map(|Estimate { about, at_most }| {
+        Estimate { about: about * share, at_most: at_most * share }
+    });
     StagedPreview {
         name: experiment.spec.name.clone(),
         spec_hash: experiment.spec.hash(),
@@ -252,8 +269,7 @@ fn of_stages(
         n_jobs_at_most: schedule.most_jobs(),
         concurrency: experiment.concurrency,
         n_played: played.n(),
-        estimated_seconds: seconds.map(|(about, _)| about),
-        estimated_seconds_at_most: seconds.map(|(_, at_most)| at_most),
+        time: time.into(),
         stages: schedule.outline().iter().map(stage).collect(),
         warnings: warnings(experiment),
     }

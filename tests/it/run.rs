@@ -289,6 +289,26 @@ kind = "random"
     assert!(about < most / 10.0, "{about}");
 }
 
+/// Without an estimate, the reason is printed.
+#[test]
+fn a_dry_run_says_why_there_is_no_estimate() {
+    let reason = |spec: &str| {
+        let workspace = Workspace::with_spec(spec);
+        let told = workspace.run(&["run", "spec.toml", "--dry-run"]).code(0).stdout();
+        let ran = workspace.run(&["run", "spec.toml", "--dry-run", "--json"]).code(0);
+        let json: serde_json::Value = serde_json::from_str(&ran.stdout()).unwrap();
+        assert!(json["estimated_seconds"].is_null(), "{json}");
+        let said = told.lines().find_map(|line| line.strip_prefix("No time estimate: "));
+        (said.unwrap().to_owned(), json["no_estimate"].as_str().unwrap().to_owned())
+    };
+    let instant = "games = [\"nim\"]\nplayers = [\"random\", \"legal\"]\n";
+    let at_once = ("all players reply at once".to_owned(), "instant_players".to_owned());
+    assert_eq!(reason(instant), at_once);
+    let nodes = "games = [\"nim\"]\nplayers = [\"random\", \"minimax\"]\n[budget]\nnodes = 9\n";
+    let in_nodes = ("the budgets are in nodes".to_owned(), "node_budgets".to_owned());
+    assert_eq!(reason(nodes), in_nodes);
+}
+
 #[test]
 fn a_clock_of_nothing_is_told_of() {
     let workspace = Workspace::with_spec(

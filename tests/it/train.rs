@@ -87,6 +87,12 @@ fn players_use_it_for_its_game_only() {
     let train = ["train", "tic_tac_toe", "--matches", "50", "--openings", "0", "--out", "t.toml"];
     let text = workspace.run(&train).code(0).stdout();
     assert!(text.contains("50 matches") && !text.contains("strength"), "{text}");
+    let train = ["train", "tic_tac_toe", "--matches", "50", "--openings", "4", "--out", "t.toml"];
+    let text = workspace.run(&train).code(0).stdout();
+    let (_, runs) = text.split_once("\n  runs ").unwrap();
+    let runs: Vec<&str> = runs.split_whitespace().collect();
+    assert!(matches!(runs[..], [_, "(strength)", _, "(calibration)"]), "{text}");
+    assert!(workspace.path(runs[0]).is_dir() && workspace.path(runs[2]).is_dir(), "{text}");
     let learned = "evaluation=learned:t.toml";
     let play = |game: &str, players: &[&str]| {
         workspace.run(&[&["play", game, "--nodes", "100"], players].concat())

@@ -4,36 +4,26 @@ use std::io::Write;
 use std::time::Duration;
 
 use results::counted::counted;
-use results::record::Budget;
 
 use crate::consumers::brief;
 use crate::exit_code;
-use crate::experiment::{Experiment, Preview, SchedulePreview, StagedPreview};
+use crate::experiment::{Preview, PreviewTime, SchedulePreview, StagedPreview};
 use crate::failure::CommandResult;
 use crate::output::{json_line, to_stdout};
 
 /// Prints what would be played.
-pub(in crate::commands) fn print(
-    experiment: &Experiment,
-    preview: &Preview,
-    json: bool,
-) -> CommandResult {
-    let has_clocks = experiment.spec.time_budgets.iter().any(|time| time.budget == Budget::Clock);
+pub(in crate::commands) fn print(preview: &Preview, json: bool) -> CommandResult {
     to_stdout(|stdout| {
         match preview {
             _ if json => json_line(stdout, preview)?,
-            Preview::Schedule(preview) => print_schedule(stdout, preview, has_clocks)?,
-            Preview::Staged(preview) => print_stages(stdout, preview, has_clocks)?,
+            Preview::Schedule(preview) => print_schedule(stdout, preview)?,
+            Preview::Staged(preview) => print_stages(stdout, preview)?,
         }
         Ok(exit_code::OK)
     })
 }
 
-fn print_schedule(
-    out: &mut impl Write,
-    preview: &SchedulePreview,
-    has_clocks: bool,
-) -> std::io::Result<()> {
+fn print_schedule(out: &mut impl Write, preview: &SchedulePreview) -> std::io::Result<()> {
     let SchedulePreview { n_jobs, n_blocks, concurrency, rounds, .. } = preview;
     let (matches, blocks) =
         (counted(n_jobs, "match", "matches"), counted(n_blocks, "block", "blocks"));
@@ -72,16 +62,11 @@ fn print_schedule(
         )?;
     }
     writeln!(out)?;
-    let seconds = preview.estimated_seconds.zip(preview.estimated_seconds_at_most);
-    print_notes(out, &preview.warnings, seconds, has_clocks)
+    print_notes(out, &preview.warnings, &preview.time)
 }
 
 /// The stages: rounds and matches at most, since results decide.
-fn print_stages(
-    out: &mut impl Write,
-    preview: &StagedPreview,
-    has_clocks: bool,
-) -> std::io::Result<()> {
+fn print_stages(out: &mut impl Write, preview: &StagedPreview) -> std::io::Result<()> {
     let (most, at_once) = (preview.n_jobs_at_most, preview.concurrency);
     writeln!(out, "schedule: at most {}", counted(most, "match", "matches"))?;
     writeln!(out, "matches at once: {at_once}")?;
@@ -100,27 +85,25 @@ fn print_stages(
         )?;
     }
     writeln!(out)?;
-    let seconds = preview.estimated_seconds.zip(preview.estimated_seconds_at_most);
-    print_notes(out, &preview.warnings, seconds, has_clocks)
+    print_notes(out, &preview.warnings, &preview.time)
 }
 
 /// The warnings, and the time that it may take: probably, and at most.
 fn print_notes(
     out: &mut impl Write,
     warnings: &[String],
-    seconds: Option<(f64, f64)>,
-    has_clocks: bool,
+    time: &PreviewTime,
 ) -> std::io::Result<()> {
     for warning in warnings {
         writeln!(out, "warning: {warning}")?;
     }
-    match seconds {
-        Some((about, at_most)) => {
-            let [about, most] =
-                [about, at_most].map(|seconds| brief(Duration::from_secs_f64(seconds)));
-            writeln!(out, "Estimated time: {about}; at most {most} if no reply is late")
-        }
-        None if has_clocks => writeln!(out, "No time estimate: all players reply at once"),
-        None => writeln!(out, "No time estimate: the budgets are in nodes"),
+    if let Some(reason) = time.no_estimate {
+        writeln!(out, "No time estimate: {reason}")?;
     }
+    let Some(seconds) = time.estimated_seconds.zip(time.estimated_seconds_at_most) else {
+        return Ok(());
+    };
+    let [about, most] =
+        [seconds.0, seconds.1].map(|seconds| brief(Duration::from_secs_f64(seconds)));
+    writeln!(out, "Estimated time: {about}; at most {most} if no reply is late")
 }

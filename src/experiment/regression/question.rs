@@ -74,7 +74,7 @@ pub fn ask(request: &Request) -> Result<Asked, ExperimentError> {
     // Of one lap, since that is what the spec asks for so far. The estimate
     // tries the players, and only a time limit needs it.
     let lap_s = time_limit.filter(|_| request.is_played_here);
-    let lap_s = lap_s.and_then(|_| estimate(&experiment, |round| round.n_matches));
+    let lap_s = lap_s.and_then(|_| estimate(&experiment, |round| round.n_matches).ok());
     let schedule = experiment.jobs.schedule();
     let schedule = schedule.expect("a comparison follows no results: reading the spec checks it");
     let mut schedule = Schedule::clone(schedule);

@@ -282,3 +282,34 @@ impl fmt::Display for End {
 fn quoted(names: &[String], between: &str) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(between)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Relations are quoted, since many of them are words of English.
+    #[test]
+    fn a_proof_of_progress_names_what_changes() {
+        let relations = vec!["free".to_owned(), "alive".to_owned()];
+        let progress = |steps, window, n| End::Progress {
+            steps,
+            window,
+            changes: steps / window,
+            relations: relations[..n].to_vec(),
+        };
+        assert_eq!(
+            progress(42, 1, 1).to_string(),
+            "after at most 42 steps: every step changes a fact of `free` for good"
+        );
+        assert_eq!(
+            progress(122, 2, 2).to_string(),
+            "after at most 122 steps: any 2 steps in a row change a fact of `free` or `alive` for \
+             good"
+        );
+        assert_eq!(
+            End::FallingSum { steps: 1, relations }.to_string(),
+            "after at most 1 step: every step lowers a weighted sum of the facts of `free` and \
+             `alive`"
+        );
+    }
+}
