@@ -49,9 +49,9 @@ pub(super) struct Node {
     /// is to move by what it knows: what it saw since its last choice.
     #[serde(rename = "move")]
     pub(super) action: String,
-    /// The window on entering, no wider than the rewards.
-    pub(super) alpha: f64,
-    pub(super) beta: f64,
+    /// Of a search with windows: the window on entering, no wider than the rewards.
+    pub(super) alpha: Option<f64>,
+    pub(super) beta: Option<f64>,
     /// Of a tree that is grown by bounds: the bounds of the value.
     pub(super) lower: Option<f64>,
     pub(super) upper: Option<f64>,
@@ -109,23 +109,15 @@ impl Tree {
             let above = parent.map_or_else(BTreeSet::new, choosing);
             let own = choosing(at);
             nodes.push(Node {
-                parent,
-                action: words(&node.joint_move, &above),
-                alpha: window.0.clamp(0.0, 100.0),
-                beta: window.1.clamp(0.0, 100.0),
-                lower: None,
-                upper: None,
+                alpha: Some(window.0.clamp(0.0, 100.0)),
+                beta: Some(window.1.clamp(0.0, 100.0)),
                 value,
                 bound: value.map(|_| bound),
-                found: found_name(found),
-                visits: None,
-                is_most: false,
-                available: None,
                 is_mine: own.is_empty() || own.contains(&usize::from(me.0)),
-                choosers: None,
                 left_out: node.left_out.iter().map(|moves| words(moves, &own)).collect(),
                 n_left_out,
                 children,
+                ..Node::new(parent, words(&node.joint_move, &above), found_name(found))
             });
         }
         Self {
@@ -178,13 +170,13 @@ pub(super) fn choosers<'a>(mut joint_moves: impl Iterator<Item = &'a [MoveId]>) 
 }
 
 impl Node {
-    /// A state of a search without windows, of which nothing else is known.
+    /// A state of which nothing else is known.
     fn new(parent: Option<usize>, action: String, found: &'static str) -> Self {
         Self {
             parent,
             action,
-            alpha: 0.0,
-            beta: 100.0,
+            alpha: None,
+            beta: None,
             lower: None,
             upper: None,
             value: None,
@@ -242,7 +234,10 @@ impl Node {
                 Some(format!("at most {}", counted(visits, "visit", "visits")))
             }
             Some(visits) => Some(counted(visits, "visit", "visits")),
-            None => has_windows.then(|| format!("[{}, {}]", short(self.alpha), short(self.beta))),
+            None => {
+                let window = self.alpha.zip(self.beta).filter(|_| has_windows);
+                window.map(|(alpha, beta)| format!("[{}, {}]", short(alpha), short(beta)))
+            }
         }
     }
 
