@@ -106,6 +106,7 @@ const OPTIONS: &[OptionSpec] = &[
     QUIESCENCE,
     EXTEND_FORCED,
     ALLOCATE_TIME,
+    settings::PONDER,
     settings::MOVE_ORDER,
     SOLVED,
 ];
@@ -148,5 +149,6 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         _ => reader.table(SOLVED.name)?,
     };
     let searcher = Searcher::new(KIND.name, settings, move_order, reader.seed()?);
-    Ok(Box::new(searcher.knowing(solved)))
+    let ponders = reader.boolean(settings::PONDER.name, false)?;
+    Ok(Box::new(searcher.pondering(ponders).knowing(solved)))
 }

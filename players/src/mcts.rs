@@ -52,6 +52,7 @@ use crate::endgames::{SOLVED, check_table, move_of_table};
 use crate::kind::PlayerKind;
 use crate::learning::LinearEvaluation;
 use crate::options::OptionSpec;
+use crate::search::settings::PONDER;
 use crate::search::track::Track;
 use crate::{
     Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn, seed, visit_tree,
@@ -185,14 +186,6 @@ const THREADS: OptionSpec = OptionSpec {
     default: "1",
     help: "Threads that search one tree. With more than one, the same node budget and random seed may \
            give another move. Where an evaluation takes the place of playouts, one thread searches.",
-};
-
-const PONDER: OptionSpec = OptionSpec {
-    name: "ponder",
-    accepts: "true or false",
-    default: "false",
-    help: "Also think, until the clock ends, when there is only one legal move, for example in \
-           the turn of another player.",
 };
 
 const OPTIONS: &[OptionSpec] = &[

@@ -21,6 +21,8 @@ pub(crate) struct Searcher {
     move_order: Vec<Expression>,
     /// Search also where there is only one legal move, as the textbook has it.
     searches_forced_moves: bool,
+    /// Search there until the clock ends, if there is one, to know more at the next choice.
+    ponders: bool,
     /// Values of states that need no search.
     solved: Option<Arc<ValueTable>>,
     seed: Option<i64>,
@@ -44,6 +46,7 @@ impl Searcher {
             settings,
             move_order,
             searches_forced_moves: false,
+            ponders: false,
             solved: None,
             seed,
             rng: seed::generator(0, seed),
@@ -57,6 +60,12 @@ impl Searcher {
     /// The same, but searching also where there is only one legal move.
     pub(crate) fn searching_forced_moves(self) -> Self {
         Self { searches_forced_moves: true, ..self }
+    }
+
+    /// The same, but if `ponders` searching until the clock ends where there is only one legal
+    /// move, so that its table knows more at the next choice.
+    pub(crate) fn pondering(self, ponders: bool) -> Self {
+        Self { ponders, ..self }
     }
 
     /// The same, taking the values of states from a table where it has them.
@@ -120,7 +129,8 @@ impl Player for Searcher {
         let fallback = turn.legal[0];
         let Some(track) = &mut self.track else { return Ok(fallback) };
         let Some(state) = track.follow(turn, stop)? else { return Ok(fallback) };
-        if turn.legal.len() == 1 && !self.searches_forced_moves {
+        let ponders = self.ponders && stop.deadline().is_some();
+        if turn.legal.len() == 1 && !(self.searches_forced_moves || ponders) {
             return Ok(fallback);
         }
         let Track { machine, role, .. } = track;

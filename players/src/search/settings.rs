@@ -57,6 +57,15 @@ pub(crate) const BOUNDED: OptionSpec = OptionSpec {
            worth 100, and the other replies of opponents when one is worth 0.",
 };
 
+/// Whether the time of other roles is used.
+pub(crate) const PONDER: OptionSpec = OptionSpec {
+    name: "ponder",
+    accepts: "true or false",
+    default: "false",
+    help: "Also think, until the clock ends, when there is only one legal move, for example in \
+           the turn of another player.",
+};
+
 pub(crate) const MOVE_ORDER: OptionSpec = OptionSpec {
     name: "move_order",
     accepts: "a list of strings, each a move",

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use games::{
     Case, Expression, Guards, Leniency, MoveId, Prover, RoleId, State, StateMachine, library,
-    validate,
+    state_machine_for, validate,
 };
 use players::{
     Candidate, Deliberation, ExpectedStep, Observation, Options, Player, Seat, Stop, Turn, Value,
@@ -22,6 +22,13 @@ pub(crate) fn machine_of(text: &str) -> Box<dyn StateMachine> {
 /// A reasoner for a rulesheet that comes with the program.
 pub(crate) fn machine(name: &str) -> Box<dyn StateMachine> {
     machine_of(library::find(name).unwrap().text)
+}
+
+/// The fastest reasoner for a rulesheet that comes with the program.
+pub(crate) fn network(name: &str) -> Box<dyn StateMachine> {
+    let text = library::find(name).unwrap().text;
+    let game = validate::read(name, text, Case::default(), Leniency::default()).game.unwrap();
+    state_machine_for(Arc::new(game), Guards::default()).unwrap()
 }
 
 /// A player of this kind.

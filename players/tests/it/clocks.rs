@@ -1,11 +1,13 @@
 //! Deadlines: a legal move at any moment, and the stack of a deep search.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use games::Cancel;
 use players::{Observation, Stop, Turn};
 
-use crate::arena::{first_move, legal, machine, machine_of, play_until, player, seat, text};
+use crate::arena::{
+    first_move, legal, machine, machine_of, network, play_until, player, seat, text,
+};
 
 const THINKERS: [&str; 4] =
     ["compulsive_deliberation", "sequential_planner", "minimax", "alpha_beta"];
@@ -143,4 +145,24 @@ fn deep_searches_fit_their_stack_for_all_opponents() {
         }
     };
     std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap().join().unwrap();
+}
+
+/// While another role is to move, it thinks only if it is told to, and only by a clock.
+#[test]
+fn a_player_thinks_while_others_move_if_it_is_told_to() {
+    for kind in ["alpha_beta", "mcts"] {
+        for ponders in [false, true] {
+            for has_clock in [false, true] {
+                let mut machine = network("connect_four");
+                let mut player = player(kind, [("ponder", ponders.into())]);
+                let stop = match has_clock {
+                    true => Stop::never().at(Instant::now() + Duration::from_millis(30)),
+                    false => Stop::never().after_nodes(100),
+                };
+                let (answer, found) = first_move(machine.as_mut(), player.as_mut(), 1, &stop);
+                assert_eq!(text(machine.as_ref(), &[answer]), "noop");
+                assert_eq!(found.nodes > 0, ponders && has_clock, "{kind}: {found:?}");
+            }
+        }
+    }
 }

@@ -1,21 +1,14 @@
 //! Monte-Carlo tree search: what it proves, what it finds, and what it keeps to.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use games::{Case, Guards, Leniency, StateMachine, library, state_machine_for, validate};
+use games::StateMachine;
 use players::learning::{Trainer, TrainingSettings};
 use players::{Deliberation, Stop, Value};
 
 use crate::arena::{
-    first_move, in_words, machine, machine_of, play, play_until, player, seat, text,
+    first_move, in_words, machine, machine_of, network, play, play_until, player, seat, text,
 };
-
-fn network(name: &str) -> Box<dyn StateMachine> {
-    let text = library::find(name).unwrap().text;
-    let game = validate::read(name, text, Case::default(), Leniency::default()).game.unwrap();
-    state_machine_for(Arc::new(game), Guards::default()).unwrap()
-}
 
 /// The first answer to an unlimited question: a game that is solved ends the search.
 fn solved<const N: usize>(
@@ -205,17 +198,4 @@ fn an_evaluation_judges_in_place_of_playouts() {
     let mut player = player("mcts", [("evaluation", evaluation)]);
     assert!(player.check(other.fork()).unwrap_err().to_string().contains("another game"));
     assert!(player.start(seat(other.as_ref(), 0, 1), &Stop::never()).is_err());
-}
-
-/// While another role is to move it thinks only if it is told to.
-#[test]
-fn it_thinks_while_others_move_if_it_is_told_to() {
-    for ponders in [false, true] {
-        let mut machine = network("connect_four");
-        let mut player = player("mcts", [("ponder", ponders.into())]);
-        let stop = Stop::never().at(Instant::now() + Duration::from_millis(30));
-        let (answer, found) = first_move(machine.as_mut(), player.as_mut(), 1, &stop);
-        assert_eq!(text(machine.as_ref(), &[answer]), "noop");
-        assert_eq!(found.nodes > 0, ponders, "{found:?}");
-    }
 }

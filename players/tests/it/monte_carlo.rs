@@ -1,17 +1,9 @@
 //! Flat Monte-Carlo: what it is known to believe.
 
-use std::sync::Arc;
-
-use games::{Case, Guards, Leniency, StateMachine, library, state_machine_for, validate};
+use games::StateMachine;
 use players::{Stop, Value};
 
-use crate::arena::{first_move, machine, machine_of, play, play_until, player, text};
-
-fn network(name: &str) -> Box<dyn StateMachine> {
-    let text = library::find(name).unwrap().text;
-    let game = validate::read(name, text, Case::default(), Leniency::default()).game.unwrap();
-    state_machine_for(Arc::new(game), Guards::default()).unwrap()
-}
+use crate::arena::{first_move, machine, machine_of, network, play, play_until, player, text};
 
 fn with(playouts: i64) -> [(&'static str, Value); 1] {
     [("playouts", playouts.into())]
