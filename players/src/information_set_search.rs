@@ -37,7 +37,8 @@ use crate::kind::PlayerKind;
 use crate::options::OptionSpec;
 use crate::recorded_tree::MAX_NODES;
 use crate::recorded_tree::TreeRecord;
-use crate::search::{Halt, settings, worst};
+use crate::search::evaluation::Judge;
+use crate::search::{Halt, Stopwatch, settings, worst};
 use crate::seed;
 use crate::{
     Candidate, Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn, ValueBound,
@@ -70,7 +71,8 @@ const STATES: OptionSpec = OptionSpec {
            limit it looks no further ahead.",
 };
 
-const OPTIONS: &[OptionSpec] = &[OPPONENTS, PARTICLES, STATES, settings::DEPTH];
+const OPTIONS: &[OptionSpec] =
+    &[OPPONENTS, PARTICLES, STATES, settings::DEPTH, settings::EVALUATION];
 
 /// The deepest level ever entered, which bounds the stack.
 const MAX_LEVELS: u32 = 400;
@@ -93,6 +95,7 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         model: reader.choice(OPPONENTS.name, &models, Model::Cautious)?,
         most_states: usize::try_from(states).expect("the range was checked"),
         depth: settings::depth(&reader)?,
+        judge: Judge::new(settings::evaluation(&reader)?),
         following: TrackerSettings::read(&reader)?,
         seed,
         rng: seed::generator(0, seed),
@@ -107,6 +110,8 @@ struct InformationSetSearch {
     most_states: usize,
     /// Steps to look ahead; 0 for all.
     depth: u32,
+    /// What states at the limit are worth.
+    judge: Judge,
     following: TrackerSettings,
     seed: Option<i64>,
     rng: Pcg64,
@@ -117,10 +122,17 @@ struct InformationSetSearch {
 }
 
 impl Player for InformationSetSearch {
+    fn check(&mut self, machine: Box<dyn StateMachine>) -> Result<(), Failure> {
+        self.judge.check(machine.as_ref())
+    }
+
     fn start(&mut self, seat: Seat, stop: &Stop) -> Result<(), Failure> {
         self.deliberation = Some(Deliberation::default());
+        self.judge.forget();
         self.rng = seed::generator(seat.seed, self.seed);
-        self.tracker.insert(Tracker::new(seat, self.following, self.seed)).begin(stop)
+        let tracker = self.tracker.insert(Tracker::new(seat, self.following, self.seed));
+        self.judge.check(tracker.machine.as_ref())?;
+        tracker.begin(stop)
     }
 
     fn play(&mut self, turn: &Turn<'_>, stop: &Stop) -> Result<MoveId, Failure> {
@@ -142,7 +154,8 @@ impl Player for InformationSetSearch {
             most_states: self.most_states,
             depth: self.depth,
         };
-        let mut search = BeliefSearch::new(tracker.machine.as_mut(), tracker.role, settings, stop);
+        let (machine, judge) = (tracker.machine.as_mut(), &mut self.judge);
+        let mut search = BeliefSearch::new(machine, tracker.role, settings, judge, stop);
         search.recorder = (self.recorded > 0).then(|| TreeRecord::new(self.recorded));
         let mut deliberation = search.deepen(&belief, turn.legal)?;
         notes.append(&mut deliberation.notes);
@@ -154,6 +167,7 @@ impl Player for InformationSetSearch {
 
     fn abort(&mut self) {
         self.tracker = None;
+        self.judge.forget();
     }
 
     fn record_tree(&mut self, max_nodes: Option<usize>) -> bool {
@@ -197,6 +211,12 @@ impl From<ReasoningError> for Interruption {
     }
 }
 
+impl From<Halt> for Interruption {
+    fn from(halt: Halt) -> Self {
+        Self::Halt(halt)
+    }
+}
+
 /// States that look the same, and their weights.
 #[derive(Default)]
 struct Look {
@@ -231,13 +251,14 @@ pub(crate) struct BeliefSearch<'a> {
     machine: &'a mut dyn StateMachine,
     role: RoleId,
     settings: BeliefSearchSettings,
-    stop: &'a Stop,
+    /// What states at the limit are worth.
+    judge: &'a mut Judge,
+    stopwatch: Stopwatch<'a>,
     limit: u32,
     /// States in the beliefs on the path.
     n_held: usize,
     n_estimates: u64,
     recorder: Option<TreeRecord<BeliefNode>>,
-    deliberation: Deliberation,
 }
 
 impl<'a> BeliefSearch<'a> {
@@ -246,19 +267,19 @@ impl<'a> BeliefSearch<'a> {
         machine: &'a mut dyn StateMachine,
         role: RoleId,
         settings: BeliefSearchSettings,
+        judge: &'a mut Judge,
         stop: &'a Stop,
     ) -> Self {
-        let deliberation = Deliberation::default();
         Self {
             machine,
             role,
             settings,
-            stop,
+            judge,
+            stopwatch: Stopwatch::new(stop),
             limit: 0,
             n_held: 0,
             n_estimates: 0,
             recorder: None,
-            deliberation,
         }
     }
 
@@ -271,6 +292,7 @@ impl<'a> BeliefSearch<'a> {
     ) -> Result<Deliberation, ReasoningError> {
         let states: Vec<(State, f64)> =
             belief.lines.iter().map(|line| (line.state.clone(), line.weight)).collect();
+        self.judge.begin(self.machine, states.iter().map(|(state, _)| state));
         let greatest = match self.settings.depth {
             0 => MAX_LEVELS,
             depth => depth.min(MAX_LEVELS),
@@ -288,10 +310,10 @@ impl<'a> BeliefSearch<'a> {
                     let means: Vec<f64> = values.iter().map(mean).collect();
                     if let Some((at, value)) = first_best(means.iter().copied()) {
                         self.leave(value, Some(legal[at]));
-                        self.deliberation.value = Some(value);
-                        self.deliberation.line = vec![vec![(self.role, legal[at])]];
+                        self.stopwatch.deliberation.value = Some(value);
+                        self.stopwatch.deliberation.line = vec![vec![(self.role, legal[at])]];
                     }
-                    self.deliberation.belief_tree =
+                    self.stopwatch.deliberation.belief_tree =
                         self.recorder.as_mut().map(|recorder| Arc::new(recorder.take()));
                     let candidate = |(&action, value): (&MoveId, f64)| Candidate {
                         action,
@@ -300,8 +322,10 @@ impl<'a> BeliefSearch<'a> {
                         visits: 0,
                         probability: None,
                     };
-                    self.deliberation.candidates = legal.iter().zip(means).map(candidate).collect();
-                    self.deliberation.depth = limit.min(self.deliberation.selective_depth);
+                    self.stopwatch.deliberation.candidates =
+                        legal.iter().zip(means).map(candidate).collect();
+                    self.stopwatch.deliberation.depth =
+                        limit.min(self.stopwatch.deliberation.selective_depth);
                     if self.n_estimates == 0 {
                         let game = self.machine.game();
                         let n_players = game.roles().len() - usize::from(game.random().is_some());
@@ -316,18 +340,18 @@ impl<'a> BeliefSearch<'a> {
                                  state and reply in the worst way",
                             ),
                         };
-                        self.deliberation.notes.extend(note.map(str::to_owned));
+                        self.stopwatch.deliberation.notes.extend(note.map(str::to_owned));
                         break;
                     }
                 }
                 Err(Interruption::Halt(Halt::Broken(error))) => return Err(*error),
                 Err(Interruption::Halt(Halt::Due)) => {
                     let note = format!("values: estimates, {} ahead", counted(limit - 1, "step"));
-                    self.deliberation.notes.push(note);
-                    return Ok(self.deliberation);
+                    self.stopwatch.deliberation.notes.push(note);
+                    return Ok(self.stopwatch.deliberation);
                 }
                 Err(Interruption::TooLarge) => {
-                    self.deliberation.notes.push(format!(
+                    self.stopwatch.deliberation.notes.push(format!(
                         "values: estimates, {} ahead; to look further, the beliefs would have \
                          more than {} (option `states`)",
                         counted(limit - 1, "step"),
@@ -337,8 +361,8 @@ impl<'a> BeliefSearch<'a> {
                 }
             }
         }
-        self.deliberation.completed = true;
-        Ok(self.deliberation)
+        self.stopwatch.deliberation.completed = true;
+        Ok(self.stopwatch.deliberation)
     }
 
     /// By legal move, then by state of the belief: what the role gets if it makes the move
@@ -510,7 +534,7 @@ impl<'a> BeliefSearch<'a> {
     ) -> Result<Vec<f64>, Interruption> {
         if level >= self.limit {
             self.n_estimates += look.len() as u64;
-            self.deliberation.leaves += look.len() as u64;
+            self.stopwatch.deliberation.leaves += look.len() as u64;
             let estimates: Vec<f64> = look
                 .iter()
                 .map(|(state, _)| self.estimate(state))
@@ -528,10 +552,9 @@ impl<'a> BeliefSearch<'a> {
         Ok(values.swap_remove(at))
     }
 
-    /// The goal in a state at the depth limit, if the rules give one, else 50.
+    /// What a state at the depth limit is worth to the role by the evaluation.
     fn estimate(&mut self, state: &State) -> Result<f64, Interruption> {
-        let goal = self.machine.goal(state, self.role)?.unique();
-        Ok(goal.map_or(50.0, |goal| f64::from(goal.value()).clamp(1.0, 99.0)))
+        Ok(self.judge.value(self.machine, state, self.role, &mut self.stopwatch)?)
     }
 
     fn step(
@@ -540,16 +563,17 @@ impl<'a> BeliefSearch<'a> {
         joint_move: &[MoveId],
         level: u32,
     ) -> Result<Step, Interruption> {
-        if self.stop.is_due(self.deliberation.nodes) {
+        if self.stopwatch.is_due_after(0) {
             return Err(Interruption::Halt(Halt::Due));
         }
-        self.deliberation.nodes += 1;
-        self.deliberation.next_calls += 1;
-        self.deliberation.selective_depth = self.deliberation.selective_depth.max(level + 1);
+        self.stopwatch.deliberation.nodes += 1;
+        self.stopwatch.deliberation.next_calls += 1;
+        self.stopwatch.deliberation.selective_depth =
+            self.stopwatch.deliberation.selective_depth.max(level + 1);
         let mut next = State::default();
         self.machine.next_state(state, joint_move, &mut next)?;
         if self.machine.is_terminal(&next)? {
-            self.deliberation.leaves += 1;
+            self.stopwatch.deliberation.leaves += 1;
             let goal = self.machine.goal(&next, self.role)?;
             return Ok(Step::Over(f64::from(worst(&goal))));
         }

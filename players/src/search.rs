@@ -353,7 +353,7 @@ impl<'a> Search<'a> {
         if settings.evaluation.depends_on_question() {
             memory.table = TranspositionTable::default();
         }
-        memory.evaluation.begin(&settings.evaluation, &**machine, state);
+        memory.evaluation.begin(&settings.evaluation, &**machine, [state]);
         let mut answer = Answer::default();
         let known = if self.settings.deepening { self.known_value(state) } else { None };
         self.known_depth = known.map_or(0, |known| known.depth_left);

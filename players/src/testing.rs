@@ -4,14 +4,16 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use games::solve::GameHash;
 use games::{
-    Case, Guards, Leniency, Prover, RoleId, State, StateMachine, library, state_machine_for,
+    Case, Game, Guards, Leniency, Prover, RoleId, State, StateMachine, library, state_machine_for,
     validate,
 };
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 use crate::Stop;
+use crate::learning::{LinearEvaluation, WeightedFeature};
 use crate::search::{Memory, Search, Settings};
 
 /// A reasoner for the rules in `text`.
@@ -26,6 +28,20 @@ pub(crate) fn shipped(name: &str) -> Box<dyn StateMachine> {
     let text = library::find(name).unwrap().text;
     let game = validate::read(name, text, Case::default(), Leniency::default()).game.unwrap();
     state_machine_for(Arc::new(game), Guards::default()).unwrap()
+}
+
+/// The evaluation by these features of a game, each with its weight for each role.
+pub(crate) fn linear(game: &Game, features: &[(&str, &[f64])]) -> Arc<LinearEvaluation> {
+    let weighted = |&(feature, weights): &(&str, &[f64])| WeightedFeature {
+        feature: feature.parse().unwrap(),
+        weights: weights.to_vec(),
+    };
+    Arc::new(LinearEvaluation {
+        game: GameHash::of(game),
+        roles: game.role_ids().map(|role| game.role_name(role).to_owned()).collect(),
+        bias: vec![0.0; game.roles().len()],
+        features: features.iter().map(weighted).collect(),
+    })
 }
 
 /// The value of `state` for the first role by the textbook's minimax, or expectiminimax

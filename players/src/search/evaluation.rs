@@ -8,6 +8,7 @@
 //! estimate is mistaken for a proven win or defeat.
 
 mod goal_proximity;
+mod judge;
 mod mobility_scale;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use games::{Expression, Goal, PlayoutPlan, PlayoutSums, RoleId, State, StateMach
 use rustc_hash::FxHashSet;
 
 use self::goal_proximity::GoalProximity;
+pub(crate) use self::judge::Judge;
 use super::frame::Frame;
 use super::{Halt, Stopwatch};
 use crate::learning::{Evaluator, LinearEvaluation};
@@ -163,7 +165,7 @@ pub(super) fn of_goal(goal: Option<Goal>) -> f64 {
 pub(crate) struct EvaluationMemory {
     /// By role, the largest number of legal moves in random play.
     most_moves: Option<Vec<usize>>,
-    /// The facts of the state in question.
+    /// The facts that hold in all states that may be the one in question.
     question: FxHashSet<Expression>,
     /// By role, the conditions of its goals.
     proximity: Vec<Option<GoalProximity>>,
@@ -174,16 +176,24 @@ pub(crate) struct EvaluationMemory {
 }
 
 impl EvaluationMemory {
-    /// Takes note of the state that a search begins with.
-    pub(super) fn begin(
+    /// Takes note of the state that a search begins with, or of all states that it may be.
+    pub(super) fn begin<'s>(
         &mut self,
         function: &EvaluationFunction,
         machine: &dyn StateMachine,
-        state: &State,
+        states: impl IntoIterator<Item = &'s State>,
     ) {
-        if function.depends_on_question() {
-            self.question = machine.facts(state).into_iter().collect();
+        if !function.depends_on_question() {
+            return;
         }
+        let facts = states
+            .into_iter()
+            .map(|state| -> FxHashSet<Expression> { machine.facts(state).into_iter().collect() });
+        let shared = facts.reduce(|mut shared, facts| {
+            shared.retain(|fact| facts.contains(fact));
+            shared
+        });
+        self.question = shared.unwrap_or_default();
     }
 }
 

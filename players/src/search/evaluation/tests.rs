@@ -40,7 +40,7 @@ fn value(
 ) -> f64 {
     let (function, stop) = (read(function), Stop::never());
     let mut memory = EvaluationMemory::default();
-    memory.begin(&function, machine, question);
+    memory.begin(&function, machine, [question]);
     let mut frame = Frame::new(machine.game().roles().len());
     frame.begin(state);
     let mut cut_off = CutOff {
