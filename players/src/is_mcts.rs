@@ -5,20 +5,23 @@
 //!
 //! Each iteration draws a line from the belief and descends all trees at once. In its own
 //! tree a role selects by UCT, counting how often a move was available, and maximises its
-//! own reward; chance draws. A random playout follows below the first new node. The lines
-//! of the belief say what the others know, so that they may use it.
+//! own reward; chance draws. A random playout follows below the first new node, or a learned
+//! evaluation judges the drawn state there. The lines of the belief say what the others know,
+//! so that they may use it.
 
+mod evaluation;
 #[cfg(test)]
 mod tests;
 mod visits;
 
 use std::sync::Arc;
 
-use games::{MoveId, PlayoutEnds, ReasoningError, RoleId, State};
+use games::{MoveId, PlayoutEnds, ReasoningError, RoleId, State, StateMachine};
 use rand::{Rng, RngExt};
 use rand_pcg::Pcg64;
 use rustc_hash::FxHashMap;
 
+use self::evaluation::WeightedEvaluation;
 use self::visits::Record;
 use crate::belief::{
     Belief, Knowledge, PARTICLES, Replies, Tracker, TrackerSettings, allow, knowledge_after,
@@ -88,8 +91,41 @@ const MAX_LENGTH: OptionSpec = OptionSpec {
     help: "Steps after which a playout is stopped and counts 50.",
 };
 
-const OPTIONS: &[OptionSpec] =
-    &[ITERATIONS, PLAYOUTS, EXPLORATION, TREE, ANSWER, PARTICLES, MAX_LENGTH];
+const EVALUATION: OptionSpec = OptionSpec {
+    name: "evaluation",
+    accepts: "\"none\" or \"learned:FILE\"",
+    default: "\"none\"",
+    help: "What judges states: `none`, random playouts; `learned:FILE`, the evaluation in a file of \
+           `gamemaster train`, applied to the states that are drawn.",
+};
+
+const EVALUATED_EXPLORATION: OptionSpec = OptionSpec {
+    name: "evaluated_exploration",
+    accepts: "a number from 0 to 10",
+    default: "0.7",
+    help: "Exploration constant where an evaluation judges states.",
+};
+
+const EVALUATION_WEIGHT: OptionSpec = OptionSpec {
+    name: "evaluation_weight",
+    accepts: "a number from 0 to 1",
+    default: "1",
+    help: "Share of the evaluation in the value of an iteration; the rest is the mean of its playouts. \
+           With 1 there are no playouts.",
+};
+
+const OPTIONS: &[OptionSpec] = &[
+    ITERATIONS,
+    PLAYOUTS,
+    EXPLORATION,
+    TREE,
+    ANSWER,
+    PARTICLES,
+    MAX_LENGTH,
+    EVALUATION,
+    EVALUATED_EXPLORATION,
+    EVALUATION_WEIGHT,
+];
 
 /// Iterations where nothing else ends the search.
 const UNLIMITED: u64 = 5000;
@@ -113,6 +149,13 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
     let tree = reader.integer(TREE.name, 0..=100_000_000, 1_000_000)?;
     let playouts = reader.integer(PLAYOUTS.name, 0..=1000, 0)?;
     let max_length = reader.integer(MAX_LENGTH.name, 1..=1_000_000, 1000)?;
+    let exploration = reader.float(EXPLORATION.name, 0.0..=10.0, 0.7)?;
+    let evaluated_exploration = reader.float(EVALUATED_EXPLORATION.name, 0.0..=10.0, 0.7)?;
+    let weight = reader.float(EVALUATION_WEIGHT.name, 0.0..=1.0, 1.0)?;
+    let learned = reader.learned(EVALUATION.name);
+    if learned.is_none() {
+        reader.choice(EVALUATION.name, &[("none", ())], ())?;
+    }
     let following = TrackerSettings { follows_knowledge: true, ..TrackerSettings::read(&reader)? };
     Ok(Box::new(IsMcts {
         iterations: reader.integer(ITERATIONS.name, 0..=i64::MAX, 0)?.cast_unsigned(),
@@ -121,9 +164,10 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         max_length: u32::try_from(max_length).expect("the range was checked"),
         following,
         forest: Forest::new(
-            reader.float(EXPLORATION.name, 0.0..=10.0, 0.7)?,
+            if learned.is_some() { evaluated_exploration } else { exploration },
             usize::try_from(tree).expect("the range was checked"),
         ),
+        evaluation: learned.map(|learned| WeightedEvaluation::new(learned, weight)),
         seed,
         rng: seed::generator(0, seed),
         tracker: None,
@@ -139,6 +183,8 @@ struct IsMcts {
     answer: Answer,
     max_length: u32,
     following: TrackerSettings,
+    /// What judges states, in place of playouts or besides them.
+    evaluation: Option<WeightedEvaluation>,
     forest: Forest,
     seed: Option<i64>,
     rng: Pcg64,
@@ -147,11 +193,18 @@ struct IsMcts {
 }
 
 impl Player for IsMcts {
+    fn check(&mut self, machine: Box<dyn StateMachine>) -> Result<(), Failure> {
+        self.evaluation.as_ref().map_or(Ok(()), |evaluation| evaluation.check(machine.as_ref()))
+    }
+
     fn start(&mut self, seat: Seat, stop: &Stop) -> Result<(), Failure> {
         self.forest.clear();
         self.deliberation = Some(Deliberation::default());
         self.rng = seed::generator(seat.seed, self.seed);
         let tracker = self.tracker.insert(Tracker::new(seat, self.following, self.seed));
+        if let Some(evaluation) = &mut self.evaluation {
+            evaluation.begin(tracker.machine.as_ref())?;
+        }
         tracker.begin(stop)?;
         // Prepares for playouts while there is time.
         let none = &mut PlayoutEnds::default();
@@ -179,6 +232,7 @@ impl Player for IsMcts {
         let mut iterations = Iterations {
             tracker,
             forest: &mut self.forest,
+            evaluation: self.evaluation.as_mut(),
             rng: &mut self.rng,
             n_playouts: match (self.playouts, stop.deadline(), stop.node_budget()) {
                 (0, Some(_), None) => SIDE_BY_SIDE,
@@ -394,6 +448,7 @@ impl Forest {
 struct Iterations<'a> {
     tracker: &'a mut Tracker,
     forest: &'a mut Forest,
+    evaluation: Option<&'a mut WeightedEvaluation>,
     rng: &'a mut Pcg64,
     n_playouts: usize,
     max_length: u32,
@@ -505,7 +560,26 @@ impl Iterations<'_> {
             }
             state = next;
         }
-        self.playout(&state)
+        self.rewards(&state)
+    }
+
+    /// The rewards expected in the state that an iteration came to: those of playouts and of the
+    /// evaluation, each with its share; `None` if the stop was due.
+    fn rewards(&mut self, state: &State) -> Result<Option<Vec<f64>>, ReasoningError> {
+        let machine = self.tracker.machine.as_mut();
+        let Some(evaluation) = self.evaluation.as_deref_mut() else { return self.playout(state) };
+        if machine.is_terminal(state)? {
+            return self.playout(state);
+        }
+        let estimates = evaluation.rewards(machine, state)?;
+        let weight = evaluation.weight;
+        if weight >= 1.0 {
+            self.deliberation.leaves += 1;
+            return Ok(Some(estimates));
+        }
+        let Some(played) = self.playout(state)? else { return Ok(None) };
+        let mixed = |(estimate, played)| weight * estimate + (1.0 - weight) * played;
+        Ok(Some(estimates.into_iter().zip(played).map(mixed).collect()))
     }
 
     /// The mean rewards of random playouts from a state.

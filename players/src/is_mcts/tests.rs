@@ -7,7 +7,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::belief_tree::Seen;
-use crate::testing::{Graph, Movers, hiding};
+use crate::options::Value;
+use crate::testing::{self, Graph, Movers, hiding};
 use crate::visit_tree::{VisitEvent, VisitNode, VisitTree};
 use crate::{Observation, OwnMachine};
 
@@ -219,5 +220,71 @@ proptest! {
     ) {
         let graph = Graph::random(seed, &ROLES, movers, n_layers);
         check_match(&graph, n_looks, seed, arms, max_nodes);
+    }
+}
+
+/// A long game in which every line is worth 50, and states keep the first move.
+const WAYS: &str = "(role me) (role random) (way a) (way b) (way c) (init (step 1))
+    (follows 1 2) (follows 2 3) (follows 3 4) (follows 4 5) (follows 5 6) (follows 6 7)
+    (follows 7 8)
+    (<= (legal me ?w) (way ?w)) (legal random noop)
+    (<= (next (first ?w)) (true (step 1)) (does me ?w))
+    (<= (next (first ?w)) (true (first ?w)))
+    (<= (next (step ?m)) (true (step ?n)) (follows ?n ?m))
+    (<= terminal (true (step 8))) (goal me 50) (goal random 0)
+    (<= (sees me (step ?n)) (true (step ?n)))";
+
+/// The player at the beginning of a game, with 60 iterations and a share of an evaluation.
+fn judging(evaluation: Arc<crate::learning::LinearEvaluation>, weight: f64) -> Box<dyn Player> {
+    let mut options = Options::new();
+    options.set("iterations", 60);
+    options.set("evaluation", Value::Learned(evaluation));
+    options.set("evaluation_weight", weight);
+    make(&options).unwrap()
+}
+
+fn seat(machine: &dyn StateMachine) -> Seat {
+    let machine = machine.fork().into();
+    Seat { machine, role: ME, start_clock: None, play_clock: None, seed: 1 }
+}
+
+/// Every line after a move looks the same to the evaluation, so that the values of moves are known.
+#[test]
+fn moves_are_worth_the_shares_of_evaluation_and_playouts() {
+    let mut machine = testing::machine(WAYS);
+    let features: [(&str, &[f64]); 2] =
+        [("count (first b)", &[2.0, 0.0]), ("count (first c)", &[1.0, 0.0])];
+    let evaluation = testing::linear(machine.game(), &features);
+    let start = machine.initial_state().unwrap();
+    let legal = legal(machine.as_mut(), &start, ME);
+    let logistic = |sum: f64| 100.0 / (1.0 + (-sum).exp());
+    for weight in [0.0, 0.5, 1.0] {
+        let mut player = judging(Arc::clone(&evaluation), weight);
+        player.check(machine.fork()).unwrap();
+        player.start(seat(machine.as_ref()), &Stop::never()).unwrap();
+        let turn = Turn { step: 0, observation: None, legal: &legal };
+        let chosen = player.play(&turn, &Stop::never()).unwrap();
+        let said = player.deliberation().unwrap();
+        assert_eq!(said.leaves, 60);
+        assert_eq!(said.playouts, if weight < 1.0 { 60 } else { 0 });
+        for Candidate { action, value, .. } in said.candidates {
+            let sum = match machine.move_expression(action).to_string().as_str() {
+                "b" => 2.0,
+                "c" => 1.0,
+                _ => 0.0,
+            };
+            let expected = weight * logistic(sum) + (1.0 - weight) * 50.0;
+            assert!((value.unwrap() - expected).abs() < 1e-9, "{value:?}, {expected}");
+        }
+        assert!(weight == 0.0 || machine.move_expression(chosen).to_string() == "b");
+    }
+}
+
+#[test]
+fn an_evaluation_of_another_game_is_refused() {
+    let (machine, other) = (testing::machine(WAYS), testing::shipped("kuhn_poker"));
+    let mut player = judging(testing::linear(machine.game(), &[]), 1.0);
+    for refused in [player.check(other.fork()), player.start(seat(&*other), &Stop::never())] {
+        assert!(matches!(refused, Err(Failure::Unsuitable(_))), "{refused:?}");
     }
 }
