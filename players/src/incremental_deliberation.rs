@@ -470,7 +470,7 @@ impl IncrementalDeliberation {
         };
         let candidates: Vec<Candidate> =
             self.tree.candidates().into_iter().map(candidate).collect();
-        let value = self.tree.is_solved(0).then_some(root.lower);
+        let value = self.tree.is_solved(self.tree.root).then_some(root.lower);
         let mut notes = said.notes;
         let (lower, upper) = (root.lower, root.upper);
         let range = if upper - lower < EPSILON {

@@ -59,10 +59,13 @@ fn check(graph: &Graph, budget: u64, choices: &[usize]) -> Result<(), TestCaseEr
         let turn = Turn { step, observation: observation.as_ref(), legal: &legal[0] };
         let chosen = player.play(&turn, &Stop::never().after_nodes(budget)).unwrap();
         prop_assert!(legal[0].contains(&chosen));
+        let said = player.deliberation().unwrap().value;
+        prop_assert_eq!(said.is_some(), player.tree.is_solved(player.tree.root));
         if player.tree.is_solved(player.tree.root) {
             let (value, best) =
                 (minimax(&mut *machine, &state), player.tree.nodes[player.tree.root].lower);
             prop_assert!((value - best).abs() < 1e-6, "{best}, not {value}");
+            prop_assert_eq!(said, Some(best));
         }
         let draw =
             |moves: &Vec<MoveId>| moves[choices[step as usize % choices.len()] % moves.len()];
