@@ -9,11 +9,16 @@
 //! state where it ends (compare Berliner's B*, 1979). A state reached in several ways is
 //! kept once, so that none is expanded twice. What can no longer be reached when the
 //! match goes on is dropped as soon as there is no room for other states.
+//!
+//! An evaluation may say which of several states with equal bounds is expanded first, and which
+//! move to make where bounds do not decide ([`guidance`]).
 
 mod bounds;
+mod guidance;
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -22,7 +27,8 @@ use games::{Expression, MoveId, RoleId, State, StateKey, StateMachine};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::kind::PlayerKind;
-use crate::options::OptionSpec;
+use crate::options::{OptionSpec, Reader};
+use crate::search::evaluation::{EvaluationFunction, Judge};
 use crate::search::track::Track;
 use crate::search::{Frame, Halt, SearchRoles, Stopwatch, check_order, ranks, settings, worst};
 use crate::{
@@ -47,7 +53,19 @@ const MAX_STATES: OptionSpec = OptionSpec {
     ..settings::MAX_STATES
 };
 
-const OPTIONS: &[OptionSpec] = &[MAX_STATES, settings::MOVE_ORDER];
+const EVALUATION: OptionSpec = OptionSpec {
+    name: settings::EVALUATION.name,
+    accepts: "\"none\", \"goal\", \"goal_proximity\", \"mobility\", \"focus\", \"opponent_mobility\", \
+              \"opponent_focus\", \"monte_carlo\", \"zero\", \"learned:FILE\", or a weighted sum such as \
+              \"goal + 2*mobility\"",
+    default: "\"none\"",
+    help: "Of states with equal bounds, expand the one that this evaluation prefers for the role \
+           that chooses, and where bounds do not decide, play the move that looks best. The \
+           evaluations are those of `alpha_beta`, except `novelty`, which compares with a state that \
+           changes while the tree is kept. `none`: go by bounds and visits alone.",
+};
+
+const OPTIONS: &[OptionSpec] = &[MAX_STATES, EVALUATION, settings::MOVE_ORDER];
 
 /// Descents that end at no new state, before the rest counts as play without end.
 const MAX_FRUITLESS: u32 = 1000;
@@ -61,6 +79,7 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
     reader.seed()?;
     Ok(Box::new(IncrementalDeliberation {
         max_states: settings::max_states(&reader)?,
+        judge: evaluation(&reader)?.map(Judge::new),
         move_order: reader.moves(settings::MOVE_ORDER.name)?,
         track: None,
         tree: Tree::default(),
@@ -69,8 +88,22 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
     }))
 }
 
+/// The evaluation, if there is one.
+fn evaluation(reader: &Reader<'_>) -> Result<Option<EvaluationFunction>, OptionError> {
+    if let Some(learned) = reader.learned(EVALUATION.name) {
+        return Ok(Some(EvaluationFunction::Learned(learned)));
+    }
+    let read = |text: &str| match text {
+        "none" => Some(None),
+        text => EvaluationFunction::read(text).filter(|it| !it.depends_on_question()).map(Some),
+    };
+    reader.read_text(EVALUATION.name, read, None)
+}
+
 struct IncrementalDeliberation {
     max_states: usize,
+    /// What guides the growth and the choice where bounds do not.
+    judge: Option<Judge>,
     move_order: Vec<Expression>,
     track: Option<Track>,
     tree: Tree,
@@ -88,6 +121,8 @@ struct Tree {
     index: FxHashMap<StateKey, usize>,
     /// Nodes that hold no state.
     free: Vec<usize>,
+    /// The nodes that were descended last, from the root on.
+    way: Vec<usize>,
     /// A state was expanded in which several roles choose at once.
     met_simultaneous_moves: bool,
 }
@@ -98,6 +133,8 @@ struct Node {
     key: StateKey,
     lower: f64,
     upper: f64,
+    /// What it looks worth, if there is an evaluation.
+    estimate: Option<f64>,
     /// Descents that came here.
     visits: u64,
     /// My moves with what they lead to; none if the state is not expanded, or terminal.
@@ -118,6 +155,15 @@ struct OwnMove {
 
 /// Lower and upper bound of a move or a reply.
 type Bounds = (f64, f64);
+
+/// One of my moves in the present state.
+struct RootMove {
+    action: MoveId,
+    bounds: Bounds,
+    /// What it looks worth; of no meaning without an evaluation.
+    estimate: f64,
+    visits: u64,
+}
 
 impl Tree {
     /// Makes `state` the root. What cannot be reached from it stays until its room is needed:
@@ -141,6 +187,7 @@ impl Tree {
             key,
             lower: 0.0,
             upper: 100.0,
+            estimate: None,
             visits: 0,
             moves: Vec::new(),
             parents: Vec::new(),
@@ -228,12 +275,15 @@ impl Tree {
         outcomes.iter().map(|&at| self.nodes[at].visits).sum()
     }
 
-    /// The state to expand next below `at`: best-first among what is not settled.
-    fn descend(&mut self) -> usize {
+    /// The state to expand next: best-first among what is not settled, and by the estimates
+    /// between equals, if it is guided by them.
+    fn descend(&mut self, is_guided: bool) -> usize {
         let mut at = self.root;
         let mut seen = FxHashSet::default();
+        self.way.clear();
         loop {
             self.nodes[at].visits += 1;
+            self.way.push(at);
             if !self.nodes[at].is_expanded || !seen.insert(at) {
                 return at;
             }
@@ -247,13 +297,15 @@ impl Tree {
                     own.replies.iter().map(|outcomes| self.n_visits(outcomes)).sum::<u64>()
                 };
                 let upper = self.of_move(a).1.total_cmp(&self.of_move(b).1);
-                upper.then_with(|| least(b).cmp(&least(a)))
+                let looks = || self.compare_moves(is_guided, a, b);
+                upper.then_with(looks).then_with(|| least(b).cmp(&least(a)))
             });
             let Some(own) = own else { return at };
             let is_open = |outcomes: &&Vec<usize>| outcomes.iter().any(|&at| !self.is_solved(at));
             let reply = own.replies.iter().filter(is_open).min_by(|a, b| {
                 let lower = self.of_reply(a).0.total_cmp(&self.of_reply(b).0);
-                lower.then_with(|| self.n_visits(a).cmp(&self.n_visits(b)))
+                let looks = || self.compare_replies(is_guided, a, b);
+                lower.then_with(looks).then_with(|| self.n_visits(a).cmp(&self.n_visits(b)))
             });
             let Some(outcomes) = reply else { return at };
             let gap = |at: usize| self.nodes[at].upper - self.nodes[at].lower;
@@ -284,12 +336,14 @@ impl Tree {
         }
     }
 
-    /// My moves at the root with their bounds and visits, in the order of the rules.
-    fn candidates(&self) -> Vec<(MoveId, Bounds, u64)> {
+    /// My moves at the root, in the order of the rules.
+    fn root_moves(&self) -> Vec<RootMove> {
         let Some(root) = self.nodes.get(self.root) else { return Vec::new() };
-        let of = |own: &OwnMove| {
-            let visits = own.replies.iter().map(|outcomes| self.n_visits(outcomes)).sum();
-            (own.action, self.of_move(own), visits)
+        let of = |own: &OwnMove| RootMove {
+            action: own.action,
+            bounds: self.of_move(own),
+            estimate: self.estimate_of_move(own),
+            visits: own.replies.iter().map(|outcomes| self.n_visits(outcomes)).sum(),
         };
         root.moves.iter().map(of).collect()
     }
@@ -303,6 +357,7 @@ struct Growth<'a> {
     stopwatch: Stopwatch<'a>,
     frame: Frame,
     max_states: usize,
+    judge: Option<&'a mut Judge>,
 }
 
 impl Growth<'_> {
@@ -315,7 +370,9 @@ impl Growth<'_> {
                 return Ok(true);
             }
             self.stopwatch.poll()?;
-            let at = tree.descend();
+            // If the last way led round a circle, the same estimates would lead there again.
+            let is_guided = self.judge.is_some() && n_fruitless == 0;
+            let at = tree.descend(is_guided);
             if tree.nodes[at].is_expanded {
                 // The way led round a circle of states; visits lead elsewhere next time.
                 n_fruitless += 1;
@@ -324,6 +381,9 @@ impl Growth<'_> {
             n_fruitless = 0;
             if self.expand(tree, at)? {
                 tree.back_up(at);
+                if self.judge.is_some() {
+                    tree.renew_estimates();
+                }
             } else if !self.reclaim(tree)? {
                 return Ok(true);
             }
@@ -400,6 +460,7 @@ impl Growth<'_> {
         if !tree.nodes[child].parents.contains(&parent) {
             tree.nodes[child].parents.push(parent);
         }
+        self.estimate(tree, child, &next)?;
         Ok(child)
     }
 }
@@ -425,7 +486,9 @@ impl IncrementalDeliberation {
         let frame = Frame::new(roles.n_roles);
         let max_states = self.max_states;
         let stopwatch = Stopwatch::new(stop);
-        let mut growth = Growth { machine, roles, ranks: &ranks, stopwatch, frame, max_states };
+        let judge = self.judge.as_mut();
+        let mut growth =
+            Growth { machine, roles, ranks: &ranks, stopwatch, frame, max_states, judge };
         let grown = growth.grow(&mut self.tree);
         let is_begun = self.tree.nodes[self.tree.root].is_expanded;
         let recorded = self.recorded_nodes.filter(|_| is_begun);
@@ -459,7 +522,7 @@ impl IncrementalDeliberation {
 
     fn said(&self, said: Deliberation, n_others: usize) -> Deliberation {
         let Some(root) = self.tree.nodes.get(self.tree.root) else { return said };
-        let candidate = |(action, (lower, upper), visits): (MoveId, Bounds, u64)| {
+        let candidate = |RootMove { action, bounds: (lower, upper), visits, .. }: RootMove| {
             let (value, bound) = match (lower, upper) {
                 (lower, upper) if upper - lower < EPSILON => (Some(lower), ValueBound::Exact),
                 (lower, _) if lower > 0.0 => (Some(lower), ValueBound::AtLeast),
@@ -469,7 +532,7 @@ impl IncrementalDeliberation {
             Candidate { action, value, bound, visits, probability: None }
         };
         let candidates: Vec<Candidate> =
-            self.tree.candidates().into_iter().map(candidate).collect();
+            self.tree.root_moves().into_iter().map(candidate).collect();
         let value = self.tree.is_solved(self.tree.root).then_some(root.lower);
         let mut notes = said.notes;
         let (lower, upper) = (root.lower, root.upper);
@@ -489,43 +552,56 @@ impl IncrementalDeliberation {
             (_, true) => "against others who know its moves, ",
         };
         notes.push(format!("{assumed}the value is {range} (tree of {n_states} states){unknown}"));
+        if let Some(best) = self.best().filter(|best| best.bounds.1 - best.bounds.0 >= EPSILON)
+            && self.judge.is_some()
+        {
+            notes.push(format!("the move looks worth {:.1} by the evaluation", best.estimate));
+        }
         Deliberation { value, candidates, notes, ..said }
     }
 
     /// The first move with the best lower bound; of equals the one with the best upper
-    /// bound, then the one with the most visits.
-    fn best(&self) -> Option<MoveId> {
-        let mut best: Option<(MoveId, Bounds, u64)> = None;
-        for candidate in self.tree.candidates() {
-            let rank =
-                |(_, (lower, upper), visits): &(MoveId, Bounds, u64)| (*lower, *upper, *visits);
-            let is_better = best.as_ref().is_none_or(|best| {
-                let ((a, b, c), (x, y, z)) = (rank(&candidate), rank(best));
-                a.total_cmp(&x).then(b.total_cmp(&y)).then(c.cmp(&z)).is_gt()
-            });
-            if is_better {
-                best = Some(candidate);
-            }
-        }
-        best.map(|(action, ..)| action)
+    /// bound, then the one with the most visits. With an evaluation, the move that looks best until
+    /// the value is proven: a move whose bounds say that it is worse does not, since estimates lie
+    /// within bounds.
+    fn best(&self) -> Option<RootMove> {
+        let is_guided = self.judge.is_some() && !self.tree.is_solved(self.tree.root);
+        let compare = |one: &RootMove, other: &RootMove| {
+            let looks = match is_guided {
+                true => one.estimate.total_cmp(&other.estimate),
+                false => Ordering::Equal,
+            };
+            let lower = one.bounds.0.total_cmp(&other.bounds.0);
+            let upper = one.bounds.1.total_cmp(&other.bounds.1);
+            looks.then(lower).then(upper).then(one.visits.cmp(&other.visits))
+        };
+        let moves = self.tree.root_moves().into_iter();
+        moves.reduce(|best, other| if compare(&other, &best).is_gt() { other } else { best })
     }
 
     fn forget(&mut self) {
         self.track = None;
         self.tree = Tree::default();
+        self.judge.iter_mut().for_each(Judge::forget);
+    }
+
+    /// Whether the moves to try first and the evaluation fit the game.
+    fn check_game(&self, machine: &mut dyn StateMachine) -> Result<(), Failure> {
+        check_order(machine, &self.move_order)?;
+        self.judge.as_ref().map_or(Ok(()), |judge| judge.check(machine))
     }
 }
 
 impl Player for IncrementalDeliberation {
     fn check(&mut self, mut machine: Box<dyn StateMachine>) -> Result<(), Failure> {
-        check_order(&mut *machine, &self.move_order)
+        self.check_game(&mut *machine)
     }
 
     fn start(&mut self, seat: Seat, stop: &Stop) -> Result<(), Failure> {
         self.forget();
         self.deliberation = Some(Deliberation::default());
         let mut track = Track::new(seat, KIND.name)?;
-        check_order(&mut *track.machine, &self.move_order)?;
+        self.check_game(&mut *track.machine)?;
         match self.track.insert(track).begin(stop)? {
             Some(state) => self.grow(&state, stop),
             None => Ok(()),
@@ -538,7 +614,8 @@ impl Player for IncrementalDeliberation {
         let Some(track) = &mut self.track else { return Ok(fallback) };
         let Some(state) = track.follow(turn, stop)? else { return Ok(fallback) };
         self.grow(&state, stop)?;
-        Ok(self.best().filter(|best| turn.legal.contains(best)).unwrap_or(fallback))
+        let best = self.best().map(|best| best.action);
+        Ok(best.filter(|best| turn.legal.contains(best)).unwrap_or(fallback))
     }
 
     fn abort(&mut self) {

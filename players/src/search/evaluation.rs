@@ -137,7 +137,7 @@ impl EvaluationFunction {
     }
 
     /// Whether the value of a state depends on the state that the search began with.
-    pub(super) fn depends_on_question(&self) -> bool {
+    pub(crate) fn depends_on_question(&self) -> bool {
         self.has(&|term| *term == Self::Novelty)
     }
 
