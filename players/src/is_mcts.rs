@@ -102,7 +102,7 @@ const EVALUATION: OptionSpec = OptionSpec {
 const EVALUATED_EXPLORATION: OptionSpec = OptionSpec {
     name: "evaluated_exploration",
     accepts: "a number from 0 to 10",
-    default: "0.7",
+    default: "0.2",
     help: "Exploration constant where an evaluation judges states.",
 };
 
@@ -150,7 +150,7 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
     let playouts = reader.integer(PLAYOUTS.name, 0..=1000, 0)?;
     let max_length = reader.integer(MAX_LENGTH.name, 1..=1_000_000, 1000)?;
     let exploration = reader.float(EXPLORATION.name, 0.0..=10.0, 0.7)?;
-    let evaluated_exploration = reader.float(EVALUATED_EXPLORATION.name, 0.0..=10.0, 0.7)?;
+    let evaluated_exploration = reader.float(EVALUATED_EXPLORATION.name, 0.0..=10.0, 0.2)?;
     let weight = reader.float(EVALUATION_WEIGHT.name, 0.0..=1.0, 1.0)?;
     let learned = reader.learned(EVALUATION.name);
     if learned.is_none() {
