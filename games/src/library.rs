@@ -51,6 +51,7 @@ const SHIPPED: &[Shipped] = shipped![
     "connect_four_5x5"
     "connect_three"
     "dice_tree"
+    "dice_tree_linear"
     "dice_tree_stretched"
     "domineering"
     "dots_and_boxes"

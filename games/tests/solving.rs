@@ -68,6 +68,7 @@ fn published_values_are_found() {
     check(&shipped("aima_two_ply"), 13, &[3.0, 97.0]);
     check(&shipped("coin_flip"), 15, &[50.0, 50.0, 0.0]);
     check(&shipped("dice_tree"), 15, &[21.0, 79.0, 0.0]);
+    check(&shipped("dice_tree_linear"), 15, &[13.3, 86.7, 0.0]);
     check(&shipped("dice_tree_stretched"), 15, &[10.0, 90.0, 0.0]);
     check(&shipped("order_tree"), 7, &[2.0, 98.0]);
     check(&shipped("order_tree_stretched"), 7, &[20.0, 80.0]);
