@@ -225,7 +225,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let n_legal = legal(&mut *machine, line.last(), role)?.len();
     let question =
         Question { role, line: &line, limits, seed: arguments.seed, player: &arguments.player };
-    let Decision { chosen, said, belief } = decide(player, &*machine, &question)?;
+    let Decision { chosen, said, belief, .. } = decide(player, &*machine, &question)?;
     let learned = asked.options().iter().find_map(|(_, value)| match value {
         Value::Learned(evaluation) => Some(evaluation),
         _ => None,

@@ -9,6 +9,7 @@ use players::{Belief, Deliberation, Observation, Player, Seat, Stop, Turn};
 
 use crate::failure::Failure;
 use crate::typed_moves::Line;
+use crate::yardstick::thread_cpu;
 
 /// What is asked of a player.
 pub(super) struct Question<'a> {
@@ -41,6 +42,8 @@ pub(super) struct Decision {
     pub(super) chosen: MoveId,
     /// Its report.
     pub(super) said: Deliberation,
+    /// Seconds of CPU time that this thread took for it.
+    pub(super) cpu_seconds: f64,
     /// The states in which it thinks the match may be, if it keeps account of them.
     pub(super) belief: Option<Belief>,
 }
@@ -79,14 +82,16 @@ pub(super) fn decide(
                 Some(nodes) => Stop::never().after_nodes(nodes),
                 None => Stop::never().at(Instant::now() + time),
             };
+            let begun = thread_cpu();
             let chosen = player.play(&turn, &stop).map_err(broken)?;
+            let cpu_seconds = thread_cpu() - begun;
             let mut said = player.deliberation().unwrap_or_default();
             if start.is_some() {
                 let prepared = prepared.notes.into_iter();
                 said.notes
                     .splice(0..0, prepared.map(|note| format!("during the start clock: {note}")));
             }
-            return Ok(Decision { chosen, said, belief: player.belief() });
+            return Ok(Decision { chosen, said, cpu_seconds, belief: player.belief() });
         }
         player.play(&turn, &no_time()).map_err(broken)?;
         let observed = self::observation(&mut *referee, line, role, step as usize);

@@ -50,6 +50,31 @@ fn a_search_reaches_what_its_budget_predicts() {
     assert!(budget["nodes_per_second"].is_null());
 }
 
+/// Positions are those that were computed, so all nodes but the first, and those that the table
+/// answered. Their speed is measured, so it is not printed where the output is the same everywhere.
+#[test]
+fn positions_are_counted_by_cpu_time_of_one_thread() {
+    let workspace = Workspace::new();
+    let budget = |arguments: &[&str]| {
+        workspace.run(&[&["game", "budget", "tic_tac_toe"], arguments].concat()).code(0).stdout()
+    };
+    let positions = "/s of CPU time, those answered by the table included\n";
+    let told = budget(&["--time", "20ms"]);
+    assert!(told.contains("\n  positions    ") && told.contains(positions), "{told}");
+    assert!(!budget(&["--nodes", "1000"]).contains("positions"));
+    let search = |player: &str| -> serde_json::Value {
+        let json = budget(&["--nodes", "1000", "--json", "--player", player]);
+        let mut budget: serde_json::Value = serde_json::from_str(&json).unwrap();
+        budget["search"].take()
+    };
+    let found = search("alpha_beta");
+    assert_eq!(found["nodes"], 1000);
+    assert!(found["positions"].as_u64().unwrap() > 1000, "{found}");
+    assert!(found["cpu_seconds"].as_f64().unwrap() > 0.0, "{found}");
+    assert!(found["positions_per_cpu_second"].is_f64(), "{found}");
+    assert!(search("mcts:threads=2")["positions_per_cpu_second"].is_null());
+}
+
 /// A search that is complete had more nodes than it needed.
 #[test]
 fn the_budget_is_what_a_complete_search_was_allowed() {

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::anyhow;
 use clap::Args;
 use games::{Game, Guards, state_machine_for};
+use players::Value;
 use results::counted::counted;
 use serde::Serialize;
 
@@ -19,7 +20,7 @@ use super::walk::Walker;
 use super::{machine, reasoning};
 use crate::commands::built_in_player::BuiltInPlayer;
 use crate::commands::number::{nodes, number, whole};
-use crate::commands::one_decision::{self, Question, decide, first_chooser, legal};
+use crate::commands::one_decision::{self, Decision, Question, decide, first_chooser, legal};
 use crate::commands::time_limits::play_clock;
 use crate::commands::typed_moves::follow;
 use crate::exit_code;
@@ -45,7 +46,9 @@ moves does not give twice the depth (see `game tree --prune`).
 With a game, b and m (its length) are means of 50 random playouts, and the
 player searches once, from the state after --moves. The budget is --nodes, or
 the nodes that fit into --time at the speed of this search on this machine.
-Given numbers replace measured ones. A search can go deeper than b^(d/2)
+`positions` are the states that the search computed, in a second of CPU time of
+its thread: those that its table then answers are included, but they are no
+nodes. Given numbers replace measured ones. A search can go deeper than b^(d/2)
 predicts if it finds states in its transposition table, or extends forced lines.";
 
 /// Arguments of `gamemaster game budget`.
@@ -129,6 +132,9 @@ struct Budget {
     /// Where the numbers come from.
     #[serde(skip)]
     origin: Origin,
+    /// The search had a time and not a number of nodes.
+    #[serde(skip)]
+    is_timed: bool,
 }
 
 /// Which numbers were given.
@@ -144,6 +150,12 @@ struct Search {
     player: String,
     nodes: u64,
     seconds: f64,
+    /// States computed, with those that the table then answered, which are no nodes.
+    positions: u64,
+    /// CPU time of the thread that searched.
+    cpu_seconds: f64,
+    /// None if other threads searched, too.
+    positions_per_cpu_second: Option<f64>,
     /// Depth of the last finished iteration.
     depth: u32,
     /// Deepest level.
@@ -239,7 +251,8 @@ fn of_game(game: &Arc<Game>, arguments: &Arguments) -> Result<Budget, Failure> {
     let nodes = allowed.map_or(search.nodes, |allowed| allowed.max(search.nodes));
     let known = Known { branching, length, nodes, speed };
     let budget = Budget::new(known, origin, arguments);
-    Ok(Budget { game: Some(game.name().to_owned()), search: Some(search), ..budget })
+    let is_timed = limits.nodes.is_none();
+    Ok(Budget { game: Some(game.name().to_owned()), search: Some(search), is_timed, ..budget })
 }
 
 const NO_SEARCH: &str = "expected a built-in player that searches";
@@ -262,7 +275,7 @@ fn search(
     let role = first_chooser(&mut *machine, line.last())?;
     let question = Question { role, line: &line, limits, seed: 1, player: &arguments.player };
     let begun = Instant::now();
-    let said = decide(player.make()?, &*machine, &question)?.said;
+    let Decision { said, cpu_seconds, .. } = decide(player.make()?, &*machine, &question)?;
     let seconds = begun.elapsed().as_secs_f64();
     if legal(&mut *machine, line.last(), role)?.len() < 2 {
         return Err(Failure::usage(anyhow!(
@@ -279,11 +292,21 @@ fn search(
         player: player.contestant.config.id.clone(),
         nodes: said.nodes,
         seconds,
+        positions: said.next_calls,
+        cpu_seconds,
+        positions_per_cpu_second: (cpu_seconds > 0.0 && searches_alone(player))
+            .then(|| said.next_calls as f64 / cpu_seconds),
         depth: said.depth,
         selective_depth: said.selective_depth,
         completed: said.completed,
         effective_branching: effective,
     })
+}
+
+/// Whether the player searches on the thread that asks it, and on no other.
+fn searches_alone(player: &BuiltInPlayer) -> bool {
+    let mut options = player.options().iter();
+    options.all(|(name, value)| name != "threads" || *value == Value::Integer(1))
 }
 
 /// What a budget is computed from.
@@ -324,7 +347,14 @@ impl Budget {
                 .filter(|_| is_ordered)
                 .map(|length| whole(tree.nodes(length / 2.0))),
             origin,
+            is_timed: false,
         }
+    }
+
+    /// Positions in a second of CPU time. With a number of nodes the output is the same on every
+    /// machine, so that it has no measured speed.
+    fn measured_positions(&self) -> Option<f64> {
+        self.search.as_ref().filter(|_| self.is_timed)?.positions_per_cpu_second
     }
 }
 
@@ -344,6 +374,10 @@ fn print(out: &mut impl Write, budget: &Budget) -> io::Result<()> {
     }
     if let Some(speed) = nodes_per_second {
         row("speed", format!("{speed:.0} nodes/s, {}", origin.speed))?;
+    }
+    if let Some(speed) = budget.measured_positions() {
+        let what = "those answered by the table included";
+        row("positions", format!("{speed:.0}/s of CPU time, {what}"))?;
     }
     let used = budget.search.as_ref().filter(|search| search.nodes < *nodes);
     let used = used.map(|search| format!(" ({} used: the search is complete)", search.nodes));
