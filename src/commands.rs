@@ -7,6 +7,7 @@ pub mod exploitability;
 pub mod export;
 mod fact_pattern;
 pub mod game;
+mod game_names;
 pub mod merge;
 mod number;
 mod one_decision;

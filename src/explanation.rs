@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use games::{MoveId, RoleId};
-use players::{Candidate, Deliberation, ExpectedStep, ValueBound};
+use players::{Candidate, Deliberation, ExpectedStep, LikelyStates, PlanStep, ValueBound};
 use serde::{Serialize, Serializer};
 
 /// Maximum number of steps of a line, and of letters of a step, that are kept.
@@ -36,9 +36,16 @@ pub struct Explanation {
     pub candidates: Vec<ExplainedMove>,
     /// What is expected to be played, a step each.
     pub line: Vec<String>,
-    /// The line has more steps.
+    /// Steps of the line that were left out.
     #[serde(skip)]
-    pub line_goes_on: bool,
+    pub n_more_steps: usize,
+    /// The plan that the reply is the first step of, with moves as the game's machines number
+    /// them: most plans are never printed.
+    #[serde(skip)]
+    pub plan: Option<Arc<PlanStep>>,
+    /// The most probable states of the player's belief, as states of the game's machines.
+    #[serde(skip)]
+    pub belief: Option<Arc<LikelyStates>>,
     /// What else matters: limits that were reached, methods that were used instead.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -96,7 +103,7 @@ impl Explanation {
         }
         let candidates = said.candidates.iter().map(|candidate| explained(candidate, names));
         let candidates = candidates.collect();
-        let line_goes_on = said.line.len() > MAX_STEPS;
+        let n_more_steps = said.line.len().saturating_sub(MAX_STEPS);
         let line = said.line.iter().take(MAX_STEPS).map(|step| in_words(step, names)).collect();
         let Deliberation {
             leaves,
@@ -107,6 +114,8 @@ impl Explanation {
             selective_depth,
             value,
             completed,
+            plan,
+            belief,
             mut notes,
             ..
         } = said;
@@ -122,7 +131,9 @@ impl Explanation {
             playouts,
             candidates,
             line,
-            line_goes_on,
+            n_more_steps,
+            plan,
+            belief,
             notes,
         }))
     }

@@ -122,10 +122,40 @@ pub struct Belief {
     pub(crate) is_exact: bool,
 }
 
+/// The most probable states of a [`Belief`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct LikelyStates {
+    /// Number of states of the belief.
+    pub n_states: usize,
+    /// Whether the belief has all states that are possible; else they are a sample.
+    pub is_exact: bool,
+    /// At most [`Self::MOST`] of its states with their probabilities, the most probable first.
+    pub states: Vec<(State, f64)>,
+}
+
+impl LikelyStates {
+    /// Maximum number of states.
+    pub const MOST: usize = 5;
+}
+
 impl Belief {
     /// The states, all different, each with its probability.
     pub fn states(&self) -> impl ExactSizeIterator<Item = (&State, f64)> {
         self.lines.iter().map(|line| (&line.state, line.weight))
+    }
+
+    /// The most probable states, of equals the first.
+    pub(crate) fn likeliest(&self) -> LikelyStates {
+        let mut likely: Vec<&Line> = Vec::with_capacity(LikelyStates::MOST + 1);
+        for line in &self.lines {
+            let at = likely.partition_point(|it| it.weight >= line.weight);
+            if at < LikelyStates::MOST {
+                likely.insert(at, line);
+                likely.truncate(LikelyStates::MOST);
+            }
+        }
+        let states = likely.into_iter().map(|line| (line.state.clone(), line.weight)).collect();
+        LikelyStates { n_states: self.lines.len(), is_exact: self.is_exact, states }
     }
 
     /// Whether these are all states that are possible; else they are a sample.

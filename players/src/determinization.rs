@@ -126,9 +126,10 @@ impl Player for Determinization {
         let Some(tracker) = &mut self.tracker else { return Ok(fallback) };
         let deals =
             tracker.follow(turn, stop)?.map(|belief| belief.sample(self.deals, &mut self.rng));
-        let notes = tracker.notes();
+        let (notes, likeliest) = (tracker.notes(), tracker.likeliest());
         let deliberation = self.deliberation.get_or_insert_default();
         deliberation.notes = notes;
+        deliberation.belief = likeliest;
         let Some(deals) = deals else { return Ok(fallback) };
         if turn.legal.len() == 1 {
             deliberation.completed = true;

@@ -140,12 +140,13 @@ impl Player for InformationSetSearch {
         let fallback = turn.legal[self.rng.random_range(0..turn.legal.len())];
         let Some(tracker) = &mut self.tracker else { return Ok(fallback) };
         let belief = tracker.follow(turn, stop)?.cloned();
-        let mut notes = tracker.notes();
+        let (mut notes, likeliest) = (tracker.notes(), tracker.likeliest());
         // A forced move needs no search, but has a plan after it.
         let is_wanted = turn.legal.len() > 1 || self.recorded > 0;
         let Some(belief) = belief.filter(|_| is_wanted) else {
             let deliberation = self.deliberation.get_or_insert_default();
             deliberation.notes = notes;
+            deliberation.belief = likeliest;
             deliberation.completed = turn.legal.len() == 1;
             return Ok(fallback);
         };
@@ -160,6 +161,7 @@ impl Player for InformationSetSearch {
         let mut deliberation = search.deepen(&belief, turn.legal)?;
         notes.append(&mut deliberation.notes);
         deliberation.notes = notes;
+        deliberation.belief = likeliest;
         let best = deliberation.line.first().map(|step| step[0].1);
         self.deliberation = Some(deliberation);
         Ok(best.unwrap_or(fallback))

@@ -219,9 +219,10 @@ impl Player for IsMcts {
         let fallback = turn.legal[self.rng.random_range(0..turn.legal.len())];
         let Some(tracker) = &mut self.tracker else { return Ok(fallback) };
         let belief = tracker.follow(turn, stop)?.cloned();
-        let notes = tracker.notes();
+        let (notes, likeliest) = (tracker.notes(), tracker.likeliest());
         let deliberation = self.deliberation.get_or_insert_default();
         deliberation.notes = notes;
+        deliberation.belief = likeliest;
         deliberation.completed = turn.legal.len() == 1;
         let Some(belief) = belief.filter(|_| turn.legal.len() > 1) else { return Ok(fallback) };
         let limit = match (self.iterations, stop.deadline(), stop.node_budget()) {

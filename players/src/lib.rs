@@ -79,7 +79,7 @@ pub mod stop;
 pub(crate) mod testing;
 pub mod visit_tree;
 
-pub use belief::Belief;
+pub use belief::{Belief, LikelyStates};
 pub use cfr::exploitability;
 pub use deliberation::{Candidate, Deliberation, ExpectedStep, PlanStep, ValueBound};
 pub use kind::PlayerKind;

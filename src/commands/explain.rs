@@ -13,6 +13,7 @@ use results::counted::counted;
 use serde::Serialize;
 
 use super::built_in_player::BuiltInPlayer;
+use super::game_names::GameNames;
 use super::number::{nodes, whole, whole_from};
 use super::one_decision::{Decision, Question, decide, first_chooser, legal};
 use super::output_files;
@@ -55,8 +56,8 @@ In the output, `at most` marks an upper bound: the search left a move as soon as
 it could not be better than the best one. If the values of some moves are
 proven, `estimate` marks the values of the others. Each step of a `line` shows
 the moves of the roles that have a choice, or of all roles if none has one. A
-line ends where chance decides, or with `...` after 16 steps. The line of a plan
-shows the moves of all roles; --plan prints the whole plan.
+line ends where chance decides, or after 16 steps with the number of those left.
+The line of a plan shows the moves of all roles; --plan prints the whole plan.
 
 The line `judgement` puts the value into words, where 50 is even: lost (0 by
 proof), losing (below 10), worse (below 30), slightly worse (below 45), even,
@@ -406,18 +407,5 @@ fn role(
     match named {
         Some(wanted) => typed_role::role(machine.game(), wanted),
         None => first_chooser(machine, state),
-    }
-}
-
-/// The names of a game.
-struct GameNames<'a>(&'a dyn StateMachine);
-
-impl Names for GameNames<'_> {
-    fn action(&mut self, id: MoveId) -> Arc<str> {
-        self.0.move_expression(id).to_string().into()
-    }
-
-    fn role(&self, role: RoleId) -> &str {
-        self.0.game().role_name(role)
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use games::{MoveId, RoleId};
 use players::PlanStep;
+use results::counted::counted;
 use serde::{Deserialize, Serialize};
 
 use crate::explanation::Names;
@@ -16,7 +17,24 @@ pub(super) use percepts::{PerceptPlan, words as seen_words};
 /// Maximum number of lines of a plan that are printed.
 const MAX_LINES: usize = 10_000;
 
-/// Prints a plan as a tree: a line for each reply and the moves until the next reply.
+/// Maximum number of lines of a plan that is printed with each move, and of moves in a line.
+const BRIEF: Extent = Extent { indent: 8, lines: 8, moves_in_line: 16 };
+
+/// Where a plan is printed, and how much of it.
+#[derive(Clone, Copy)]
+struct Extent {
+    indent: usize,
+    lines: usize,
+    moves_in_line: usize,
+}
+
+/// What was printed of a plan.
+struct Printed {
+    n_moves: u64,
+    is_whole: bool,
+}
+
+/// Prints a plan.
 pub(super) fn print(
     out: &mut impl Write,
     root: &PlanStep,
@@ -24,18 +42,61 @@ pub(super) fn print(
     names: &mut impl Names,
 ) -> io::Result<()> {
     writeln!(out, "\n  plan")?;
+    let extent = Extent { indent: 4, lines: MAX_LINES, moves_in_line: usize::MAX };
+    if lines(out, root, me, names, extent, &mut |text| text.to_owned())?.is_whole {
+        return Ok(());
+    }
+    writeln!(out, "    ... (more than {MAX_LINES} lines; --json has them all)")
+}
+
+/// Prints the beginning of a plan, and how many moves are left out. `shown` cuts what is too
+/// long.
+pub(super) fn print_beginning(
+    out: &mut impl Write,
+    root: &Arc<PlanStep>,
+    me: RoleId,
+    names: &mut impl Names,
+    shown: &mut dyn FnMut(&str) -> String,
+) -> io::Result<()> {
+    writeln!(out, "      plan")?;
+    let Printed { n_moves, is_whole } = lines(out, root, me, names, BRIEF, shown)?;
+    if is_whole {
+        return Ok(());
+    }
+    let left = root.n_decisions().map(|n| n.saturating_sub(n_moves));
+    let left = left.map_or("more moves".to_owned(), |n| counted(n, "more move", "more moves"));
+    writeln!(out, "        ... {left}")
+}
+
+/// Prints a plan as a tree: a line for each reply and the moves until the next reply.
+fn lines(
+    out: &mut impl Write,
+    root: &PlanStep,
+    me: RoleId,
+    names: &mut impl Names,
+    extent: Extent,
+    shown: &mut dyn FnMut(&str) -> String,
+) -> io::Result<Printed> {
+    let mut printed = Printed { n_moves: 0, is_whole: true };
     // Steps to be printed, the next one last: with their depth and what leads to them.
     let mut left: Vec<(Option<&PlanStep>, usize, String)> = vec![(Some(root), 0, String::new())];
     let mut n_lines = 0;
     while let Some((step, depth, mut line)) = left.pop() {
-        if n_lines == MAX_LINES {
-            return writeln!(out, "    ... (more than {MAX_LINES} lines; --json has them all)");
+        if n_lines == extent.lines {
+            return Ok(Printed { is_whole: false, ..printed });
         }
         n_lines += 1;
-        let mut step = step;
+        let (mut step, mut n_in_line) = (step, 0);
         while let Some(PlanStep { action, n_legal, after }) = step {
             // A forced move while others choose says nothing.
             if *n_legal != 1 || after.len() == 1 {
+                if n_in_line == extent.moves_in_line {
+                    line += "; ...";
+                    printed.is_whole = false;
+                    break;
+                }
+                n_in_line += 1;
+                printed.n_moves += 1;
                 line += if line.is_empty() || line.ends_with(": ") { "" } else { "; " };
                 line += &names.action(*action);
             }
@@ -56,9 +117,9 @@ pub(super) fn print(
             // The others move first.
             continue;
         }
-        writeln!(out, "    {:width$}{line}", "", width = 2 * depth)?;
+        writeln!(out, "{:width$}{}", "", shown(&line), width = extent.indent + 2 * depth)?;
     }
-    Ok(())
+    Ok(printed)
 }
 
 /// The moves of the other roles in a joint move.

@@ -55,7 +55,10 @@ pub(super) fn details(
     }
     if !said.line.is_empty() {
         let line: Vec<String> = said.line.iter().map(|step| shown(step)).collect();
-        let more = if said.line_goes_on { "; ..." } else { "" };
+        let more = match said.n_more_steps {
+            0 => String::new(),
+            n => format!("; ... {}", counted(n, "more step", "more steps")),
+        };
         writeln!(out, "      line: {}{more}", line.join("; "))?;
     }
     for note in &said.notes {

@@ -113,6 +113,31 @@ fn a_record_may_have_explanations() {
     assert!(first["candidates"].as_array().unwrap().len() > 1 && other.is_null(), "{text}");
 }
 
+/// With --verbose a match shows what the player believes and plans, as `explain` prints it.
+#[test]
+fn beliefs_and_plans_are_printed_with_the_moves() {
+    let verbose = |arguments: &[&str]| {
+        let command = [&["play", "--verbose"], arguments].concat();
+        Workspace::new().run(&command).code(0).stdout()
+    };
+    let kuhn = verbose(&["kuhn_poker", "determinization", "legal", "--nodes", "100"]);
+    assert!(kuhn.contains("      belief\n        in each state  (holds first "), "{kuhn}");
+    assert!(kuhn.contains("\n        0.5000  (holds second "), "{kuhn}");
+    // Each ship can be anywhere, and five places are printed.
+    let ships = verbose(&["battleships", "is_mcts", "legal", "--nodes", "10"]);
+    assert!(ships.contains("        in each of these  "), "{ships}");
+    assert!(ships.lines().any(|line| line.starts_with("        and ") && line.ends_with(" more")));
+    let open = verbose(&["nim", "is_mcts", "legal", "--nodes", "10"]);
+    assert!(!open.contains("      belief\n"), "{open}");
+    let tic_tac_toe = verbose(&["tic_tac_toe", "conditional_planner", "legal", "--nodes", "9000"]);
+    let plan = "      plan\n        (mark 1 1)\n          (mark 1 2): (mark 2 1)\n";
+    assert!(tic_tac_toe.contains(plan), "{tic_tac_toe}");
+    assert!(tic_tac_toe.contains(" more moves\n"), "{tic_tac_toe}");
+    let tour = verbose(&["knights_tour", "sequential_planner", "--nodes", "100000"]);
+    assert!(tour.contains("; ... 8 more steps\n"), "{tour}");
+    assert!(!tour.contains("      plan\n"), "{tour}");
+}
+
 #[test]
 fn a_record_is_a_line_of_the_journal() {
     let ran = Workspace::new().run(&["play", "tic_tac_toe", "legal", "random", "--json"]).code(0);

@@ -286,3 +286,18 @@ fn joint_moves_have_numbers() {
     assert!(replies.fix(RoleId(2), b) && !replies.fix(RoleId(0), c));
     assert_eq!(replies.len(), 2);
 }
+
+#[test]
+fn the_most_probable_states_come_first() {
+    let state = machine(RARE).initial_state().unwrap();
+    let line = |weight| Line { state: state.clone(), knowledge: vec![], weight };
+    let likeliest = |weights: &[f64]| {
+        let lines = weights.iter().map(|&weight| line(weight)).collect();
+        let likely = Belief::of(lines, true).unwrap().likeliest();
+        let shares: Vec<f64> = likely.states.iter().map(|(_, share)| *share).collect();
+        (likely.n_states, shares)
+    };
+    assert_eq!(likeliest(&[1.0, 3.0]), (2, vec![0.75, 0.25]));
+    let many = likeliest(&[1.0, 2.0, 3.0, 4.0, 3.0, 2.0, 1.0]);
+    assert_eq!(many, (7, vec![0.25, 0.1875, 0.1875, 0.125, 0.125]));
+}

@@ -1,6 +1,7 @@
 //! Follows a match by the own moves and percepts of one role.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Instant;
 
 use games::{MoveId, ReasoningError, RoleId, State, StateMachine};
@@ -9,7 +10,7 @@ use rand::seq::SliceRandom as _;
 use rand_pcg::Pcg64;
 use rustc_hash::FxHashMap;
 
-use super::{Belief, Knowledge, Line, Replies, allow, knowledge_after};
+use super::{Belief, Knowledge, LikelyStates, Line, Replies, allow, knowledge_after};
 use crate::options::{OptionSpec, Reader};
 use crate::{Failure, Observation, OptionError, Seat, Stop, Turn, seed};
 
@@ -127,6 +128,11 @@ impl Tracker {
     /// The belief after the last step that was seen, if it is known.
     pub(crate) fn belief(&self) -> Option<&Belief> {
         self.belief.as_ref().filter(|_| self.n_applied == self.history.len())
+    }
+
+    /// The most probable states of the belief.
+    pub(crate) fn likeliest(&self) -> Option<Arc<LikelyStates>> {
+        self.belief().map(|belief| Arc::new(belief.likeliest()))
     }
 
     /// What there is to say of the belief.

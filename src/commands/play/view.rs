@@ -6,11 +6,13 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use games::{Cancel, Expression, StateMachine};
+use games::{Cancel, Expression, RoleId, StateMachine};
 use results::counted::counted;
 use results::record::Ending;
 
-use super::super::said;
+use super::super::game_names::GameNames;
+use super::super::possible_states::PossibleStates;
+use super::super::{plan_text, said};
 use crate::consumers::Catalogue;
 use crate::event::{Decision, EventKind, Readiness};
 use crate::explanation::Explanation;
@@ -146,7 +148,7 @@ impl<'a, W: Write> View<'a, W> {
                     }
                     write!(self.out, "{}", said::found(readiness.explanation.as_deref()))?;
                     writeln!(self.out)?;
-                    self.explain(readiness.explanation.as_deref())?;
+                    self.explain(role, readiness.explanation.as_deref())?;
                 }
             }
         }
@@ -182,16 +184,29 @@ impl<'a, W: Write> View<'a, W> {
                 }
             }
             writeln!(self.out)?;
-            self.explain(decision.explanation.as_deref())?;
+            self.explain(role, decision.explanation.as_deref())?;
         }
         self.changes(decisions)
     }
 
     /// Everything that a player reports on its answer, if that is wanted.
-    fn explain(&mut self, said: Option<&Explanation>) -> std::io::Result<()> {
+    fn explain(&mut self, role: usize, said: Option<&Explanation>) -> std::io::Result<()> {
         let Some(said) = said.filter(|_| self.detail.is_verbose) else { return Ok(()) };
         let all_facts = self.detail.all_facts;
-        said::details(self.out, said, &mut |text| as_shown(text, all_facts).into_owned())
+        let shown = &mut |text: &str| as_shown(text, all_facts).into_owned();
+        said::details(self.out, said, shown)?;
+        let machine = &*self.shown.machine;
+        // Where nothing is hidden, a belief is the state itself.
+        let is_wanted = machine.game().kind().hidden_information && !self.detail.is_secret;
+        if let Some(belief) = said.belief.as_ref().filter(|_| is_wanted) {
+            PossibleStates::print_likeliest(self.out, belief, machine, shown)?;
+        }
+        // A plan that does not depend on replies is the line.
+        if let Some(plan) = said.plan.as_ref().filter(|_| said.line.is_empty()) {
+            let me = RoleId(u8::try_from(role).expect("roles are few"));
+            plan_text::print_beginning(self.out, plan, me, &mut GameNames(machine), shown)?;
+        }
+        Ok(())
     }
 
     /// A fact or a move, without the end of what is very long.
