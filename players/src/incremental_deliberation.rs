@@ -67,6 +67,10 @@ const EVALUATION: OptionSpec = OptionSpec {
 
 const OPTIONS: &[OptionSpec] = &[MAX_STATES, EVALUATION, settings::MOVE_ORDER];
 
+/// States for which there is room from the start, where a clock runs: as many as are kept by
+/// default. The system gives memory when it is used.
+const MOST_RESERVED: usize = 500_000;
+
 /// Descents that end at no new state, before the rest counts as play without end.
 const MAX_FRUITLESS: u32 = 1000;
 
@@ -170,6 +174,13 @@ impl Tree {
     /// dropping a large tree takes longer than a short clock.
     fn root(&mut self, key: StateKey, state: &State) {
         self.root = self.node(key, state);
+    }
+
+    /// Room for that many states. Without it, making room later would move all of them, which
+    /// takes longer than a short clock.
+    fn reserve(&mut self, n_states: usize) {
+        self.nodes.reserve(n_states);
+        self.index.reserve(n_states);
     }
 
     /// The number of states that are kept.
@@ -602,6 +613,9 @@ impl Player for IncrementalDeliberation {
         self.deliberation = Some(Deliberation::default());
         let mut track = Track::new(seat, KIND.name)?;
         self.check_game(&mut *track.machine)?;
+        if stop.deadline().is_some() {
+            self.tree.reserve(self.max_states.min(MOST_RESERVED));
+        }
         match self.track.insert(track).begin(stop)? {
             Some(state) => self.grow(&state, stop),
             None => Ok(()),
