@@ -353,6 +353,7 @@ impl<'a> Search<'a> {
         if settings.evaluation.depends_on_question() {
             memory.table = TranspositionTable::default();
         }
+        memory.table.begin();
         memory.evaluation.begin(&settings.evaluation, &**machine, [state]);
         let mut answer = Answer::default();
         let known = if self.settings.deepening { self.known_value(state) } else { None };

@@ -59,6 +59,7 @@ impl Search<'_> {
             best_reply: frame.best_reply,
         };
         let key = frame.key(self.machine);
-        self.memory.table.insert(key, entry, self.settings.remembered);
+        let deadline = self.stopwatch.deadline();
+        self.memory.table.insert(key, entry, self.settings.remembered, deadline);
     }
 }

@@ -2,6 +2,8 @@
 
 mod prefetch;
 
+use std::time::{Duration, Instant};
+
 use games::StateKey;
 
 use super::value::Value;
@@ -152,6 +154,9 @@ struct Cluster([Slot; WAYS]);
 /// Clusters of a table in its beginning.
 const FEWEST_CLUSTERS: usize = 256;
 
+/// How long it takes to make a larger table, for each of its bytes, with what is moved to it.
+const GROWTH_PER_BYTE: Duration = Duration::from_nanos(1);
+
 /// Entries by key of a state. A state belongs to a cluster of slots, or to the next one where
 /// that is full. At most half of the slots are used, and the table grows up to its capacity;
 /// then a new entry takes the place of the one nearby that was not met for the longest time, or
@@ -165,9 +170,16 @@ pub(crate) struct TranspositionTable {
     generation: u64,
     n_placed: usize,
     has_given_up: bool,
+    /// There is no time to grow in the present search.
+    is_held: bool,
 }
 
 impl TranspositionTable {
+    /// A new search begins, which may have time to grow.
+    pub(crate) fn begin(&mut self) {
+        self.is_held = false;
+    }
+
     /// Whether an entry gave way to another, since no more were allowed.
     pub(crate) fn has_given_up(&self) -> bool {
         self.has_given_up
@@ -206,18 +218,25 @@ impl TranspositionTable {
     }
 
     /// Remembers `entry` in place of what was known of `state`, unless that was
-    /// proven and this is not. No more than `capacity` states are kept.
-    pub(crate) fn insert(&mut self, state: StateKey, entry: Entry, capacity: usize) {
+    /// proven and this is not. No more than `capacity` states are kept, and no more than there
+    /// is room for if growing would last until the `deadline`.
+    pub(crate) fn insert(
+        &mut self,
+        state: StateKey,
+        entry: Entry,
+        capacity: usize,
+        deadline: Option<Instant>,
+    ) {
         let capacity = capacity.max(1);
-        let n_slots = self.clusters.len() * WAYS;
-        if n_slots == 0 || (self.n_entries * 2 >= n_slots && self.n_entries < capacity) {
+        let is_crowded = |table: &Self| table.n_entries * 2 >= table.clusters.len() * WAYS;
+        if is_crowded(self) && self.n_entries < capacity && !self.is_held {
             let most = (capacity.saturating_mul(2)).div_ceil(WAYS);
-            self.grow((self.clusters.len() * 4).max(FEWEST_CLUSTERS).min(most));
+            self.grow((self.clusters.len() * 4).max(FEWEST_CLUSTERS).min(most), deadline);
         }
         let generation = self.generation % GENERATIONS;
         let new = Slot::new(state, &entry, generation);
         let home = self.home(state.bits());
-        let is_full = self.n_entries >= capacity;
+        let is_full = self.n_entries >= capacity || is_crowded(self);
         let slot = self.find(home, |slot| slot.key == new.key);
         if !slot.is_empty() {
             let keeps = slot.is_proven() && !entry.value.proven;
@@ -225,6 +244,7 @@ impl TranspositionTable {
             return;
         }
         if is_full {
+            self.has_given_up |= self.n_entries >= capacity;
             self.give_up(home, generation);
             *self.find(home, |_| false) = new;
         } else {
@@ -251,7 +271,6 @@ impl TranspositionTable {
 
     /// Removes the entry that is given up most gladly of some near a cluster.
     fn give_up(&mut self, home: usize, generation: u64) {
-        self.has_given_up = true;
         let mut worst: Option<(_, usize, usize)> = None;
         let (mut n_seen, mut at) = (0, home);
         while n_seen < WAYS.min(self.n_entries) {
@@ -283,8 +302,15 @@ impl TranspositionTable {
         if cluster + 1 < self.clusters.len() { cluster + 1 } else { 0 }
     }
 
-    /// Moves all entries to a table of `n_clusters` clusters, at least the present number.
-    fn grow(&mut self, n_clusters: usize) {
+    /// Moves all entries to a table of `n_clusters` clusters, at least the present number, unless
+    /// there is no time for it.
+    fn grow(&mut self, n_clusters: usize, deadline: Option<Instant>) {
+        let n_bytes = u32::try_from(n_clusters * size_of::<Cluster>()).unwrap_or(u32::MAX);
+        let is_late = |end: Instant| Instant::now() + GROWTH_PER_BYTE * n_bytes >= end;
+        if !self.clusters.is_empty() && deadline.is_some_and(is_late) {
+            self.is_held = true;
+            return;
+        }
         let larger = vec![Cluster([Slot::NONE; WAYS]); n_clusters];
         let smaller = std::mem::replace(&mut self.clusters, larger);
         for slot in smaller.iter().flat_map(|cluster| &cluster.0).filter(|slot| !slot.is_empty()) {
@@ -325,13 +351,13 @@ mod tests {
                 let value = Value { score: 100.0 / 3.0, proven };
                 let entry = Entry { value, bound, depth_left, best, best_reply };
                 let mut table = TranspositionTable::default();
-                table.insert(key, entry, 1);
+                table.insert(key, entry, 1, None);
                 let found = table.get(key).unwrap();
                 assert_eq!((found.value, found.bound), (value, bound));
                 assert_eq!((found.depth_left, found.best), (depth_left, best));
                 assert_eq!(found.best_reply, best_reply);
                 let far = Entry { best: Some(0), best_reply: 1 << 32, ..entry };
-                table.insert(key, Entry { value: Value { proven: true, ..value }, ..far }, 1);
+                table.insert(key, Entry { value: Value { proven: true, ..value }, ..far }, 1, None);
                 assert_eq!(table.get(key).unwrap().best, None);
             }
         }
@@ -348,7 +374,7 @@ mod tests {
                 let value = Value { score: n as f64 / 100.0, proven: false };
                 let bound = Bound::Exact;
                 let entry = Entry { value, bound, depth_left: 1, best: None, best_reply: 0 };
-                table.insert(key, entry, capacity);
+                table.insert(key, entry, capacity, None);
                 assert_eq!(table.get(key).map(|entry| entry.value), Some(value));
                 assert_eq!(table.n_entries, (n + 1).min(capacity));
             }
@@ -358,6 +384,32 @@ mod tests {
             // Few are out of reach because one before them was given up.
             assert!(lost <= capacity / 20, "{lost} of {capacity} are lost");
         }
+    }
+
+    /// A table that has no time to grow keeps what it has room for, and grows in a later search.
+    #[test]
+    fn a_table_grows_only_if_there_is_time() {
+        let keys = keys(3000);
+        let value = Value { score: 50.0, proven: false };
+        let bound = Bound::Exact;
+        let entry = Entry { value, bound, depth_left: 1, best: None, best_reply: 0 };
+        let mut table = TranspositionTable::default();
+        let past = Some(Instant::now());
+        for &key in &keys {
+            table.insert(key, entry, 4000, past);
+            assert_eq!(table.get(key).map(|entry| entry.value), Some(value));
+        }
+        let n_slots = FEWEST_CLUSTERS * WAYS;
+        assert_eq!((table.clusters.len(), table.n_entries), (FEWEST_CLUSTERS, n_slots / 2));
+        assert!(!table.has_given_up(), "it is not full");
+        // The search is the same, so the clock is not asked again.
+        table.insert(keys[0], entry, 4000, None);
+        assert_eq!(table.clusters.len(), FEWEST_CLUSTERS);
+        table.begin();
+        for &key in &keys {
+            table.insert(key, entry, 4000, Some(Instant::now() + Duration::from_secs(3600)));
+        }
+        assert_eq!(table.n_entries, keys.len());
     }
 
     #[test]
@@ -375,8 +427,8 @@ mod tests {
             |table: &TranspositionTable, state| table.get(state).map(|entry| entry.value.score);
         let mut table = TranspositionTable::default();
         for n in 0..40 {
-            table.insert(state(n), entry(n as f64, false), 8);
-            table.insert(state(0), entry(7.0, n == 0), 8);
+            table.insert(state(n), entry(n as f64, false), 8, None);
+            table.insert(state(0), entry(7.0, n == 0), 8, None);
             assert!(table.n_entries <= 8 && table.clusters.len() == 4);
         }
         // Proven once, and no estimate took its place.
