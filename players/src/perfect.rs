@@ -14,7 +14,7 @@ use games::{MoveId, ReasoningError, State, StateMachine};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
-use self::solving::Solving;
+use self::solving::{Solving, early};
 use crate::endgames::known_move;
 use crate::kind::PlayerKind;
 use crate::options::{OptionSpec, TABLE};
@@ -102,17 +102,18 @@ impl Perfect {
             };
         }
         let mut nodes = 0;
+        let last_step = early(stop);
         loop {
             let solving = match std::mem::replace(&mut self.own, Own::Nothing) {
                 Own::Begun(solver) if solver.progress().phase == Phase::Done => {
                     self.own = Own::Solved(solver);
                     return Ok(());
                 }
-                Own::Begun(solver) if stop.is_due(nodes) => {
+                Own::Begun(solver) if last_step.is_due(nodes) => {
                     self.own = Own::Begun(solver);
                     return Ok(());
                 }
-                Own::Begun(solver) => match Solving::begin(solver, stop) {
+                Own::Begun(solver) => match Solving::begin(solver, &last_step) {
                     Ok(solving) => solving,
                     Err(error) => {
                         let why = format!("the game is not solved: no thread for it: {error}");

@@ -14,8 +14,8 @@ use crate::Stop;
 
 /// States of a step, so that most take little time.
 const STEP_STATES: u64 = 32;
-/// How long before the end of the time the last step may begin, at most. A step that is not
-/// finished at the end is left to itself.
+/// No step begins in the last tenth of the time, or in its last 10 ms if that is shorter. A step
+/// that is still running at the end is left to itself.
 const LAST_STEP: Duration = Duration::from_millis(10);
 /// How often a wait looks whether it was cancelled.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
@@ -43,7 +43,7 @@ impl Solving {
     pub(super) fn begin(mut solver: Box<Solver>, stop: &Stop) -> io::Result<Self> {
         let (outcomes, outcome) = channel();
         let n_expanded = Arc::new(AtomicU64::new(0));
-        let (stop, counted) = (early(stop), Arc::clone(&n_expanded));
+        let (stop, counted) = (stop.clone(), Arc::clone(&n_expanded));
         let thread = thread::Builder::new().name("solver".to_owned()).spawn(move || {
             // Nobody waits for it once the match is over.
             let _ = match solve(&mut solver, &stop, &counted) {
@@ -93,8 +93,8 @@ impl Solving {
     }
 }
 
-/// The same, but due a tenth of the time before, so that most steps are finished by its end.
-fn early(stop: &Stop) -> Stop {
+/// The same stop, a tenth of the time earlier, at most [`LAST_STEP`].
+pub(super) fn early(stop: &Stop) -> Stop {
     let Some(end) = stop.deadline() else { return stop.clone() };
     let left = end.duration_since(Instant::now());
     let earlier = end.checked_sub((left / 10).min(LAST_STEP));
