@@ -92,7 +92,11 @@ impl Growth<'_> {
         let me = self.roles.me;
         let estimate = match self.machine.is_terminal(state)? {
             true => f64::from(worst(&self.machine.goal(state, me)?)),
-            false => judge.value(self.machine, state, me, &mut self.stopwatch)?,
+            false => match judge.value(self.machine, state, me, &mut self.stopwatch) {
+                // The node budget ended playouts: the state is expanded all the same.
+                Err(Halt::Due) if self.stopwatch.poll_time().is_ok() => return Ok(()),
+                value => value?,
+            },
         };
         tree.nodes[at].estimate = Some(estimate);
         Ok(())

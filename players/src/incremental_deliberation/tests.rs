@@ -280,6 +280,23 @@ fn estimates_do_not_keep_the_search_in_a_circle() {
     }
 }
 
+/// Playouts of an evaluation count as nodes; if the budget ends them, the state is expanded all the
+/// same, without more estimates.
+#[test]
+fn a_state_is_expanded_though_playouts_use_up_the_budget() {
+    let machine = testing::shipped("connect_three");
+    let mut player = player("monte_carlo");
+    let seat_machine = machine.fork().into();
+    let seat =
+        Seat { machine: seat_machine, role: ME, start_clock: None, play_clock: None, seed: 1 };
+    player.start(seat, &Stop::never().after_nodes(200)).unwrap();
+    let root = &player.tree.nodes[player.tree.root];
+    assert!(root.is_expanded && root.moves.len() > 1);
+    let replies = root.moves.iter().flat_map(|own| own.replies.iter().flatten());
+    let estimated = replies.filter(|&&at| player.tree.nodes[at].estimate.is_some()).count();
+    assert!(0 < estimated && estimated < root.moves.len(), "{estimated}");
+}
+
 #[test]
 fn an_evaluation_is_of_the_game_and_does_not_depend_on_the_present_state() {
     let mut options = Options::new();
