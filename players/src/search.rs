@@ -431,7 +431,7 @@ impl<'a> Search<'a> {
         let n_moves = self.frames[0].legal[self.roles.index()].len();
         let lost = self.root_values.iter().filter(|found| found.proven && found.score <= 0.0);
         let is_known = self.root_values.len() == n_moves && !self.memory.left_out_moves;
-        is_known && lost.count() + 1 >= n_moves
+        n_moves > 1 && is_known && lost.count() + 1 >= n_moves
     }
 
     /// Levels from `level` to the depth limit.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use games::Cancel;
-use players::{Observation, Stop, Turn};
+use players::{Observation, Options, Stop, Turn, Value};
 
 use crate::arena::{
     first_move, legal, machine, machine_of, network, play_until, player, seat, text,
@@ -154,14 +154,20 @@ fn a_player_thinks_while_others_move_if_it_is_told_to() {
         for ponders in [false, true] {
             for has_clock in [false, true] {
                 let mut machine = network("connect_four");
-                let mut player = player(kind, [("ponder", ponders.into())]);
+                machine.prepare();
+                // Deciding early is about choices, of which there is none here.
+                let early = (kind == "alpha_beta").then(|| ("allocate_time", Value::from(true)));
+                let options: Options =
+                    [("ponder", ponders.into())].into_iter().chain(early).collect();
+                let mut player = (players::find(kind).unwrap().make)(&options).unwrap();
                 let stop = match has_clock {
-                    true => Stop::never().at(Instant::now() + Duration::from_millis(30)),
+                    true => Stop::never().at(Instant::now() + Duration::from_millis(300)),
                     false => Stop::never().after_nodes(100),
                 };
                 let (answer, found) = first_move(machine.as_mut(), player.as_mut(), 1, &stop);
                 assert_eq!(text(machine.as_ref(), &[answer]), "noop");
-                assert_eq!(found.nodes > 0, ponders && has_clock, "{kind}: {found:?}");
+                // The first two depths alone take some dozens.
+                assert_eq!(found.nodes > 1000, ponders && has_clock, "{kind}: {found:?}");
             }
         }
     }
