@@ -68,6 +68,7 @@ pub(super) fn decide(
     };
     let clock = Some(time).filter(|_| nodes.is_none());
     let mut referee = machine.fork();
+    machine.prepare();
     let machine = machine.fork().into();
     let seat = Seat { machine, role, start_clock: start.or(clock), play_clock: clock, seed };
     let preparing = start.map_or_else(no_time, |time| Stop::never().at(Instant::now() + time));

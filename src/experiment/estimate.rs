@@ -48,7 +48,7 @@ pub enum NoEstimate {
     #[error("the budgets are in nodes")]
     NodeBudgets,
     /// No player uses its clock.
-    #[error("all players reply at once")]
+    #[error("no player uses its clock")]
     InstantPlayers,
 }
 
@@ -64,7 +64,7 @@ pub fn estimate(
     let mut given_up = None;
     let mut lines: BTreeMap<usize, Lines> = BTreeMap::new();
     let mut total = Estimate { about: 0.0, at_most: 0.0 };
-    let mut no_estimate = Some(NoEstimate::NodeBudgets);
+    let (mut has_clock, mut has_thinkers) = (false, false);
     for round in experiment.jobs.rounds() {
         let time = &spec.time_budgets[round.time_budget];
         if time.budget != Budget::Clock {
@@ -76,11 +76,11 @@ pub fn estimate(
             .map(|&player| &spec.players[player])
             .filter(|player| player.thinks)
             .collect();
+        has_clock = true;
         if thinkers.is_empty() {
-            no_estimate = no_estimate.map(|_| NoEstimate::InstantPlayers);
             continue;
         }
-        no_estimate = None;
+        has_thinkers = true;
         let game = &experiment.games[round.game];
         let lines = lines.entry(round.game).or_insert_with(|| Lines::of(game, spec.seed));
         let all: Vec<Pace> = thinkers.iter().map(|player| Pace::clocks(player, *time)).collect();
@@ -99,9 +99,10 @@ pub fn estimate(
     let at_once = f64::from(experiment.concurrency);
     // What random moves take is within what the clocks leave, but it is measured.
     let about = (total.about / at_once).min(total.at_most / at_once);
-    match no_estimate {
-        Some(reason) => Err(reason),
-        None => Ok(Estimate { about, at_most: total.at_most / at_once }),
+    match (has_clock, has_thinkers) {
+        (_, true) => Ok(Estimate { about, at_most: total.at_most / at_once }),
+        (true, false) => Err(NoEstimate::InstantPlayers),
+        (false, false) => Err(NoEstimate::NodeBudgets),
     }
 }
 
@@ -151,6 +152,7 @@ impl Pace {
         let role = busiest(line, machine.game())?;
         let tried = (crate::built_in::find(kind)?.make)(options).ok()?;
         let clocks = Self::clocks(player, time);
+        machine.prepare();
         let seat = Seat {
             machine: machine.into(),
             role,

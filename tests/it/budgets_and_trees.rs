@@ -72,7 +72,9 @@ fn positions_are_counted_by_cpu_time_of_one_thread() {
     assert!(found["positions"].as_u64().unwrap() > 1000, "{found}");
     assert!(found["cpu_seconds"].as_f64().unwrap() > 0.0, "{found}");
     assert!(found["positions_per_cpu_second"].is_f64(), "{found}");
-    assert!(search("mcts:threads=2")["positions_per_cpu_second"].is_null());
+    for player in ["mcts:threads=2", "perfect"] {
+        assert!(search(player)["positions_per_cpu_second"].is_null(), "{player}");
+    }
 }
 
 /// A search that is complete had more nodes than it needed.

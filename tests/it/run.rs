@@ -302,7 +302,7 @@ fn a_dry_run_says_why_there_is_no_estimate() {
         (said.unwrap().to_owned(), json["no_estimate"].as_str().unwrap().to_owned())
     };
     let instant = "games = [\"nim\"]\nplayers = [\"random\", \"legal\"]\n";
-    let at_once = ("all players reply at once".to_owned(), "instant_players".to_owned());
+    let at_once = ("no player uses its clock".to_owned(), "instant_players".to_owned());
     assert_eq!(reason(instant), at_once);
     let nodes = "games = [\"nim\"]\nplayers = [\"random\", \"minimax\"]\n[budget]\nnodes = 9\n";
     let in_nodes = ("the budgets are in nodes".to_owned(), "node_budgets".to_owned());

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::anyhow;
 use clap::Args;
 use games::{Game, Guards, state_machine_for};
-use players::Value;
+use players::{Deliberation, Value};
 use results::counted::counted;
 use serde::Serialize;
 
@@ -46,9 +46,9 @@ moves does not give twice the depth (see `game tree --prune`).
 With a game, b and m (its length) are means of 50 random playouts, and the
 player searches once, from the state after --moves. The budget is --nodes, or
 the nodes that fit into --time at the speed of this search on this machine.
-`positions` are the states that the search computed, in a second of CPU time of
-its thread: those that its table then answers are included, but they are no
-nodes. Given numbers replace measured ones. A search can go deeper than b^(d/2)
+With --time, `positions` is the number of states computed per second of CPU
+time. It includes states that were computed and then found in the table, which
+do not count as nodes. Given numbers replace measured ones. A search can go deeper than b^(d/2)
 predicts if it finds states in its transposition table, or extends forced lines.";
 
 /// Arguments of `gamemaster game budget`.
@@ -294,7 +294,7 @@ fn search(
         seconds,
         positions: said.next_calls,
         cpu_seconds,
-        positions_per_cpu_second: (cpu_seconds > 0.0 && searches_alone(player))
+        positions_per_cpu_second: (cpu_seconds > 0.0 && searches_alone(player, &said))
             .then(|| said.next_calls as f64 / cpu_seconds),
         depth: said.depth,
         selective_depth: said.selective_depth,
@@ -303,10 +303,12 @@ fn search(
     })
 }
 
-/// Whether the player searches on the thread that asks it, and on no other.
-fn searches_alone(player: &BuiltInPlayer) -> bool {
+/// Whether the player searches on the thread that asks it, and on no other. One that solves on a
+/// thread of its own counts no positions.
+fn searches_alone(player: &BuiltInPlayer, said: &Deliberation) -> bool {
     let mut options = player.options().iter();
-    options.all(|(name, value)| name != "threads" || *value == Value::Integer(1))
+    said.next_calls + 1 >= said.nodes
+        && options.all(|(name, value)| name != "threads" || *value == Value::Integer(1))
 }
 
 /// What a budget is computed from.
