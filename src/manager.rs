@@ -53,6 +53,7 @@ pub use programs::{Impostor, LaunchError, PlayerStderr};
 pub use remote::AddressError;
 pub use time_odds::TimeOdds;
 pub use worker::Worker;
+pub(crate) use workspace::role_id;
 
 use crate::built_in;
 use crate::launch_limits::LaunchLimits;

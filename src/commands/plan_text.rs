@@ -64,7 +64,11 @@ pub(super) fn print_beginning(
         return Ok(());
     }
     let left = root.n_decisions().map(|n| n.saturating_sub(n_moves));
-    let left = left.map_or("more moves".to_owned(), |n| counted(n, "more move", "more moves"));
+    let left = match left {
+        Some(0) => "more replies that end the match".to_owned(),
+        Some(n) => counted(n, "more move", "more moves"),
+        None => "more moves".to_owned(),
+    };
     writeln!(out, "        ... {left}")
 }
 
@@ -85,7 +89,6 @@ fn lines(
         if n_lines == extent.lines {
             return Ok(Printed { is_whole: false, ..printed });
         }
-        n_lines += 1;
         let (mut step, mut n_in_line) = (step, 0);
         while let Some(PlanStep { action, n_legal, after }) = step {
             // A forced move while others choose says nothing.
@@ -117,6 +120,7 @@ fn lines(
             // The others move first.
             continue;
         }
+        n_lines += 1;
         writeln!(out, "{:width$}{}", "", shown(&line), width = extent.indent + 2 * depth)?;
     }
     Ok(printed)

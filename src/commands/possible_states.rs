@@ -88,7 +88,8 @@ impl PossibleStates {
             0 => "in each state",
             _ => "in each of these",
         };
-        writeln!(out, "      belief")?;
+        let sampled = if *is_exact { "" } else { ", sampled" };
+        writeln!(out, "      belief: {}{sampled}", counted(*n_states, "state", "states"))?;
         likely.print_states(out, "        ", label, shown)?;
         match n_left {
             0 => Ok(()),

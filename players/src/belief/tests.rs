@@ -289,15 +289,27 @@ fn joint_moves_have_numbers() {
 
 #[test]
 fn the_most_probable_states_come_first() {
-    let state = machine(RARE).initial_state().unwrap();
-    let line = |weight| Line { state: state.clone(), knowledge: vec![], weight };
-    let likeliest = |weights: &[f64]| {
-        let lines = weights.iter().map(|&weight| line(weight)).collect();
-        let likely = Belief::of(lines, true).unwrap().likeliest();
-        let shares: Vec<f64> = likely.states.iter().map(|(_, share)| *share).collect();
-        (likely.n_states, shares)
+    let mut machine = machine(RARE);
+    let mut state = |n: usize| {
+        let fact = games::Expression::parse(&format!("(hidden {n} 0 0)")).unwrap();
+        machine.state_of(&[fact]).unwrap()
     };
-    assert_eq!(likeliest(&[1.0, 3.0]), (2, vec![0.75, 0.25]));
+    let states: Vec<_> = (0..7).map(&mut state).collect();
+    let likeliest = |weights: &[f64]| {
+        let line = |(state, &weight): (&State, &f64)| Line {
+            state: state.clone(),
+            knowledge: vec![],
+            weight,
+        };
+        let lines = states.iter().zip(weights).map(line).collect();
+        let likely = Belief::of(lines, true).unwrap().likeliest();
+        let place = |state: &State| states.iter().position(|it| it == state).unwrap();
+        let likely_states: Vec<_> =
+            likely.states.iter().map(|(state, share)| (place(state), *share)).collect();
+        (likely.n_states, likely_states)
+    };
+    assert_eq!(likeliest(&[1.0, 3.0]), (2, vec![(1, 0.75), (0, 0.25)]));
     let many = likeliest(&[1.0, 2.0, 3.0, 4.0, 3.0, 2.0, 1.0]);
-    assert_eq!(many, (7, vec![0.25, 0.1875, 0.1875, 0.125, 0.125]));
+    let first = vec![(3, 0.25), (2, 0.1875), (4, 0.1875), (1, 0.125), (5, 0.125)];
+    assert_eq!(many, (7, first));
 }

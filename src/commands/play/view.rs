@@ -6,7 +6,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use games::{Cancel, Expression, RoleId, StateMachine};
+use games::{Cancel, Expression, StateMachine};
 use results::counted::counted;
 use results::record::Ending;
 
@@ -16,6 +16,7 @@ use super::super::{plan_text, said};
 use crate::consumers::Catalogue;
 use crate::event::{Decision, EventKind, Readiness};
 use crate::explanation::Explanation;
+use crate::manager::role_id;
 use crate::schedule::Job;
 
 /// Facts shown of each step's change.
@@ -203,7 +204,7 @@ impl<'a, W: Write> View<'a, W> {
         }
         // A plan that does not depend on replies is the line.
         if let Some(plan) = said.plan.as_ref().filter(|_| said.line.is_empty()) {
-            let me = RoleId(u8::try_from(role).expect("roles are few"));
+            let me = role_id(role);
             plan_text::print_beginning(self.out, plan, me, &mut GameNames(machine), shown)?;
         }
         Ok(())
