@@ -188,8 +188,8 @@ pub trait StateMachine: Send {
         Box::new(StateCursor::new(self.fork(), state))
     }
 
-    /// Compiles what this machine and its forks would compile when it is first needed, so that
-    /// later questions take no longer than they have to. Does nothing the second time.
+    /// Compiles all code of this machine and its forks that would otherwise be compiled on first
+    /// use. It cannot be cancelled, and may take half a second. Later calls do nothing.
     fn prepare(&self) {}
 
     /// Work that makes this machine and all its forks faster, for a thread with spare

@@ -131,6 +131,23 @@ fn a_proof_needs_no_fast_reasoner() {
     assert_eq!(moves, known.1);
 }
 
+/// Raises a flag when its tasks have begun.
+struct PausedInBetween<'a>(&'a Cancel);
+
+impl Crew for PausedInBetween<'_> {
+    fn n_workers(&self) -> usize {
+        1
+    }
+
+    fn run(&self, tasks: Vec<Task<'_>>) {
+        std::thread::scope(|scope| {
+            let begun: Vec<_> = tasks.into_iter().map(|task| scope.spawn(task)).collect();
+            self.0.cancel();
+            begun.into_iter().for_each(|task| task.join().unwrap());
+        });
+    }
+}
+
 /// A pause that is asked for while a step runs ends it soon, not after its last expansion.
 #[test]
 fn a_pause_ends_a_step() {
@@ -142,13 +159,7 @@ fn a_pause_ends_a_step() {
     while proof.progress().n_expanded < 20_000 {
         proof.step(&Alone, 500, &pause).unwrap();
     }
-    let raised = pause.clone();
-    let timer = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(5));
-        raised.cancel();
-    });
-    proof.step(&Alone, u64::MAX / 2, &pause).unwrap();
-    timer.join().unwrap();
+    proof.step(&PausedInBetween(&pause), u64::MAX / 2, &pause).unwrap();
     assert!(!proof.is_done());
     let before = proof.progress().n_expanded;
     proof.step(&Alone, 500, &pause).unwrap();

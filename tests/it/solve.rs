@@ -262,6 +262,16 @@ fn a_proof_that_is_stopped_prints_its_bounds() {
     assert!(proof["memory_bytes"].as_u64().unwrap() <= 1 << 20);
 }
 
+/// An unset variable of a shell is no state.
+#[test]
+fn a_state_has_facts() {
+    let workspace = Workspace::new();
+    let told = workspace.run(&["solve", "nim", "--state", " "]).code(2).stderr();
+    let expected =
+        "error: --state: no facts are given; without --state, the initial state is used\n";
+    assert_eq!(told, expected);
+}
+
 #[test]
 fn where_states_do_not_fit_the_value_is_proven() {
     let workspace = Workspace::new();

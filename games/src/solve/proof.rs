@@ -306,8 +306,8 @@ impl ProofSolver {
         Ok(())
     }
 
-    /// Expands at most about this many states with each worker; fewer while the table is small,
-    /// and none once `pause` is raised.
+    /// Expands at most about this many states with each worker; fewer while the table is small.
+    /// Once `pause` is raised, only the first states of new tasks are expanded.
     ///
     /// # Errors
     /// If the game proves to be none that this search can solve; no further step is possible

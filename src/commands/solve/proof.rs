@@ -154,7 +154,10 @@ fn finish(
         None => None,
     };
     let begun = Instant::now();
-    let late = wanted.time.map_or_else(Cancel::new, raised_after);
+    let late = match wanted.time {
+        Some(time) => raised_after(time)?,
+        None => Cancel::new(),
+    };
     let crew = Threads(wanted.n_threads);
     let mut watch = ProgressLine::new();
     let first_role = game.role_name(RoleId(0));
@@ -189,15 +192,15 @@ fn finish(
     json_or_text(wanted.json, &report, print)
 }
 
-/// A flag that is raised after `time`.
-fn raised_after(time: Duration) -> Cancel {
+/// A flag that a thread raises after `time`. The thread ends with the process.
+fn raised_after(time: Duration) -> io::Result<Cancel> {
     let flag = Cancel::new();
     let raised = flag.clone();
-    thread::spawn(move || {
+    thread::Builder::new().name("time-limit".to_owned()).spawn(move || {
         thread::sleep(time);
         raised.cancel();
-    });
-    flag
+    })?;
+    Ok(flag)
 }
 
 /// The checkpoint, with the proof where it ended.
