@@ -279,6 +279,7 @@ impl IsMcts {
     fn forget(&mut self) {
         self.tracker = None;
         self.forest.clear();
+        self.evaluation.iter_mut().for_each(WeightedEvaluation::forget);
     }
 
     /// The node of what the player knows now; `None` if the search never came to it.

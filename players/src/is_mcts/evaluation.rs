@@ -1,4 +1,5 @@
-//! A learned evaluation in place of playouts, or besides them.
+//! A learned evaluation in place of playouts, or besides them. The `estimate` of `mcts` also makes
+//! opposed values add up, for its proofs and its minimax; here each role has a tree of its own.
 
 use std::sync::Arc;
 
@@ -30,8 +31,14 @@ impl WeightedEvaluation {
 
     /// A match begins.
     pub(super) fn begin(&mut self, machine: &dyn StateMachine) -> Result<(), Failure> {
+        self.check(machine)?;
+        self.evaluator = Some(Evaluator::new(Arc::clone(&self.learned), machine.game()));
+        Ok(())
+    }
+
+    /// Forgets the match.
+    pub(super) fn forget(&mut self) {
         self.evaluator = None;
-        self.check(machine)
     }
 
     /// By role, the reward that is expected in a state.
