@@ -28,7 +28,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::kind::PlayerKind;
 use crate::options::{OptionSpec, Reader};
-use crate::search::evaluation::{EvaluationFunction, Judge};
+use crate::search::evaluation::{self, EvaluationFunction, Judge};
 use crate::search::track::Track;
 use crate::search::{Frame, Halt, SearchRoles, Stopwatch, check_order, ranks, settings, worst};
 use crate::{
@@ -55,9 +55,7 @@ const MAX_STATES: OptionSpec = OptionSpec {
 
 const EVALUATION: OptionSpec = OptionSpec {
     name: settings::EVALUATION.name,
-    accepts: "\"none\", \"goal\", \"goal_proximity\", \"mobility\", \"focus\", \"opponent_mobility\", \
-              \"opponent_focus\", \"monte_carlo\", \"zero\", \"learned:FILE\", or a weighted sum such as \
-              \"goal + 2*mobility\"",
+    accepts: evaluation::ACCEPTS_WHILE_KEPT,
     default: "\"none\"",
     help: "Of states with equal bounds, expand the one that this evaluation prefers for the role \
            that chooses, and where bounds do not decide, play the move that looks best. The \
@@ -66,10 +64,6 @@ const EVALUATION: OptionSpec = OptionSpec {
 };
 
 const OPTIONS: &[OptionSpec] = &[MAX_STATES, EVALUATION, settings::MOVE_ORDER];
-
-/// States for which there is room from the start, where a clock runs: as many as are kept by
-/// default. The system gives memory when it is used.
-const MOST_RESERVED: usize = 500_000;
 
 /// Descents that end at no new state, before the rest counts as play without end.
 const MAX_FRUITLESS: u32 = 1000;
@@ -83,7 +77,7 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
     reader.seed()?;
     Ok(Box::new(IncrementalDeliberation {
         max_states: settings::max_states(&reader)?,
-        judge: evaluation(&reader)?.map(Judge::new),
+        judge: read_evaluation(&reader)?.map(Judge::new),
         move_order: reader.moves(settings::MOVE_ORDER.name)?,
         track: None,
         tree: Tree::default(),
@@ -93,7 +87,7 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
 }
 
 /// The evaluation, if there is one.
-fn evaluation(reader: &Reader<'_>) -> Result<Option<EvaluationFunction>, OptionError> {
+fn read_evaluation(reader: &Reader<'_>) -> Result<Option<EvaluationFunction>, OptionError> {
     if let Some(learned) = reader.learned(EVALUATION.name) {
         return Ok(Some(EvaluationFunction::Learned(learned)));
     }
@@ -164,7 +158,7 @@ type Bounds = (f64, f64);
 struct RootMove {
     action: MoveId,
     bounds: Bounds,
-    /// What it looks worth; of no meaning without an evaluation.
+    /// What it looks worth. Without an evaluation nobody asks.
     estimate: f64,
     visits: u64,
 }
@@ -176,8 +170,8 @@ impl Tree {
         self.root = self.node(key, state);
     }
 
-    /// Room for that many states. Without it, making room later would move all of them, which
-    /// takes longer than a short clock.
+    /// Reserves memory for that many states, which is used only when it is written. If arrays grow
+    /// later, all states are moved, which takes longer than a short clock.
     fn reserve(&mut self, n_states: usize) {
         self.nodes.reserve(n_states);
         self.index.reserve(n_states);
@@ -571,10 +565,10 @@ impl IncrementalDeliberation {
         Deliberation { value, candidates, notes, ..said }
     }
 
-    /// The first move with the best lower bound; of equals the one with the best upper
-    /// bound, then the one with the most visits. With an evaluation, the move that looks best until
-    /// the value is proven: a move whose bounds say that it is worse does not, since estimates lie
-    /// within bounds.
+    /// The move to play. If the value is proven or there is no evaluation: the best lower bound,
+    /// then the best upper bound, then the most visits, then the first. Otherwise the best estimate
+    /// comes first; since an estimate lies within its bounds, a move that is proven worse is never
+    /// preferred.
     fn best(&self) -> Option<RootMove> {
         let is_guided = self.judge.is_some() && !self.tree.is_solved(self.tree.root);
         let compare = |one: &RootMove, other: &RootMove| {
@@ -614,7 +608,7 @@ impl Player for IncrementalDeliberation {
         let mut track = Track::new(seat, KIND.name)?;
         self.check_game(&mut *track.machine)?;
         if stop.deadline().is_some() {
-            self.tree.reserve(self.max_states.min(MOST_RESERVED));
+            self.tree.reserve(self.max_states.min(settings::DEFAULT_MAX_STATES));
         }
         match self.track.insert(track).begin(stop)? {
             Some(state) => self.grow(&state, stop),

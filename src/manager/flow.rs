@@ -184,11 +184,12 @@ impl<'a> Match<'a> {
         let Self { setup, workspace, seats, tools, scrambler, times, .. } = self;
         let setup = *setup;
         let mut replies: Vec<Reply> = seats.iter().map(|_| Reply::default()).collect();
-        // While players think, so may the reasoner that they share. What it has to compile
-        // first is at no player's expense.
+        // While players think, the reasoner that they share improves itself.
         let longest = times.iter().filter_map(|time| time.start.time).max();
-        let shared = longest.filter(|_| seats.iter().any(|seat| matches!(seat, Seat::Thread(_))));
-        let _spare_time = shared.and_then(|time| {
+        let thinking_time =
+            longest.filter(|_| seats.iter().any(|seat| matches!(seat, Seat::Thread(_))));
+        let _spare_time = thinking_time.and_then(|time| {
+            // Code is compiled before the start clock, at no player's expense.
             workspace.machine.prepare();
             SpareTime::spend(&*workspace.machine, Instant::now() + time)
         });

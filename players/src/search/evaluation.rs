@@ -83,12 +83,18 @@ pub(crate) const ACCEPTS: &str = "\"goal\", \"goal_proximity\", \"mobility\", \"
      \"opponent_focus\", \"novelty\", \"monte_carlo\", \"zero\", \"learned:FILE\", or a weighted sum such as \
      \"goal + 2*mobility\"";
 
+/// The same of a search that keeps its tree: not those that depend on the state in which the
+/// player must move.
+pub(crate) const ACCEPTS_WHILE_KEPT: &str = "\"none\", \"goal\", \"goal_proximity\", \"mobility\", \"focus\", \"opponent_mobility\", \
+     \"opponent_focus\", \"monte_carlo\", \"zero\", \"learned:FILE\", or a weighted sum such as \
+     \"goal + 2*mobility\"";
+
 /// The sentence about evaluation functions in the help of an option.
 pub(crate) const HELP: &str = "Value of a state at the depth limit, 1 to 99 (`zero`: 0): `goal`, its goal (50 if it has none); \
      `goal_proximity`, how nearly the goals' conditions hold; `mobility`, the number of legal moves in \
      percent of the largest number met in random play; `focus`, 100 - mobility; `opponent_mobility` and \
      `opponent_focus`, the same of the other roles; `novelty`, the share of facts that differ \
-     from the state in which the player must move; `monte_carlo`, the mean of 16 random playouts; `zero`, 0; \
+     from what the player knows when it must move; `monte_carlo`, the mean of 16 random playouts; `zero`, 0; \
      `learned:FILE`, by a file of `gamemaster train`. A sum \
      is divided by the sum of its weights.";
 

@@ -36,6 +36,9 @@ pub(crate) const TRANSPOSITION: OptionSpec = OptionSpec {
     help: "States whose values are remembered during a match; 0 to remember nothing.",
 };
 
+/// States that a player keeps by default.
+pub(crate) const DEFAULT_MAX_STATES: usize = 500_000;
+
 /// Maximum number of states that a player keeps; each player says what it does at the limit.
 pub(crate) const MAX_STATES: OptionSpec = OptionSpec {
     name: "max_states",
@@ -45,7 +48,7 @@ pub(crate) const MAX_STATES: OptionSpec = OptionSpec {
 };
 
 pub(crate) fn max_states(reader: &Reader<'_>) -> Result<usize, OptionError> {
-    let states = reader.integer(MAX_STATES.name, 1..=i64::MAX, 500_000)?;
+    let states = reader.integer(MAX_STATES.name, 1..=i64::MAX, DEFAULT_MAX_STATES as i64)?;
     Ok(usize::try_from(states).unwrap_or(usize::MAX))
 }
 
