@@ -79,7 +79,7 @@ pub enum SolveError {
     HiddenInformation,
     /// The states do not fit the memory.
     #[error(
-        "the states need more than {} of memory; gave up at depth {depth}, after {n_states} states", size(*.limit_bytes)
+        "the states need more than {} of memory; gave up at depth {depth}, after {}", size(*.limit_bytes), states(*.n_states)
     )]
     Memory {
         /// States reached so far.
@@ -122,6 +122,12 @@ pub enum SolveError {
     /// The reasoner failed.
     #[error(transparent)]
     Reasoning(#[from] ReasoningError),
+}
+
+/// A number of states: `1 state`, `2 states`.
+fn states(n: u64) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{n} state{plural}")
 }
 
 /// A number of bytes in the largest unit of which it is a multiple: `100MiB`.

@@ -26,6 +26,7 @@ use std::sync::Arc;
 use games::{Expression, MoveId, RoleId, State, StateKey, StateMachine};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::counted::counted;
 use crate::kind::PlayerKind;
 use crate::options::{OptionSpec, Reader};
 use crate::search::evaluation::{self, EvaluationFunction, Judge};
@@ -507,9 +508,10 @@ impl IncrementalDeliberation {
                     && !self.tree.met_simultaneous_moves
                     && roles.guarantee_is_value(self.tree.nodes[self.tree.root].lower);
                 if is_full {
+                    let states = counted(max_states, "state");
                     said.notes.push(format!(
-                        "the tree has no room for more than {max_states} states (option max_states) \
-                         and stopped growing"
+                        "the tree has no room for more than {states} (option max_states) and stopped \
+                         growing"
                     ));
                 }
             }

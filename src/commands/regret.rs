@@ -57,9 +57,10 @@ pub struct Arguments {
 
 /// Carries out `gamemaster regret`.
 pub fn execute(arguments: &Arguments) -> CommandResult {
-    if arguments.blunder.is_nan() || arguments.blunder <= 0.0 {
+    if !(arguments.blunder > 0.0 && arguments.blunder <= 100.0) {
         let typed = arguments.blunder;
-        return Err(Failure::usage(anyhow!("--blunder {typed}: expected more than 0 points")));
+        let expected = "expected more than 0 and at most 100 points";
+        return Err(Failure::usage(anyhow!("--blunder {typed}: {expected}")));
     }
     let folder = folder(&arguments.run)?;
     let mut tables = Vec::new();

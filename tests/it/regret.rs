@@ -59,6 +59,13 @@ fn games_without_a_table_are_left_out() {
     assert!(told.contains("none of the tables is for a game of the run run, which has "), "{told}");
     let told = workspace.run(&["regret", "run", "--table", "spec.toml"]).code(2).stderr();
     assert!(told.contains("not a table of `gamemaster solve`"), "{told}");
+    // No decision gives away more than 100 points.
+    for points in ["0", "100.5"] {
+        let regret = ["regret", "run", "--table", "ttt.table", "--blunder", points];
+        let told = workspace.run(&regret).code(2).stderr();
+        let expected = format!("--blunder {points}: expected more than 0 and at most 100 points");
+        assert!(told.contains(&expected), "{told}");
+    }
 }
 
 /// States that the table of an endgame lacks are not judged.
