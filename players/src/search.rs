@@ -582,7 +582,7 @@ impl<'a> Search<'a> {
                 .and_then(|entry| entry.answer(depth_left, self.settings.deepening, alpha, beta))
         {
             self.stopwatch.deliberation.table_hits += 1;
-            self.frames[level].line.clear();
+            self.frames[level].recall_line(entry.as_ref());
             self.record_value(level, value.score, None);
             return Ok(value);
         }
@@ -644,6 +644,7 @@ impl<'a> Search<'a> {
     ) -> Result<Value, Halt> {
         let n_moves = self.frames[level].legal[self.roles.index()].len();
         let n_replies = self.frames[level].choices.n_replies;
+        self.frames[level].line.clear();
         if self.settings.opponents == Opponents::Matrix && n_moves > 1 && n_replies > 1 {
             return self.mixed(level, n_moves, n_replies);
         }
@@ -669,8 +670,11 @@ impl<'a> Search<'a> {
                 let frame = &mut self.frames[level];
                 frame.best = Some(index);
                 frame.best_reply = frame.reply;
-                if self.settings.remembered == 0 {
+                let is_within = reply.score > floor && (reply.score < beta || reply.score >= 100.0);
+                if self.settings.remembered == 0 || is_within {
                     frame.keep_line(index);
+                } else {
+                    frame.line.clear();
                 }
             }
             if self.values_all && level == 0 {
@@ -763,9 +767,7 @@ impl<'a> Search<'a> {
     fn keep_reply(&mut self, level: usize, index: u64) {
         let (above, below) = self.frames.split_at_mut(level + 1);
         above[level].reply = index;
-        if self.settings.remembered == 0 {
-            above[level].reply_line.clone_from(&below[0].line);
-        }
+        above[level].reply_line.clone_from(&below[0].line);
     }
 
     fn child(&mut self, level: usize, alpha: f64, beta: f64) -> Result<Value, Halt> {

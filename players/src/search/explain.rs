@@ -61,7 +61,8 @@ impl Search<'_> {
         deliberation.line = line;
     }
 
-    /// The steps that are best for those who choose, as far as that is remembered.
+    /// The steps that are best for those who choose: those of the search, then what the table
+    /// remembers.
     fn follow_line(
         &mut self,
         root: &State,
@@ -71,7 +72,7 @@ impl Search<'_> {
         let has_replies = matches!(opponents, Opponents::Paranoid | Opponents::Cooperative);
         let mut frame = Frame::new(self.roles.n_roles);
         frame.begin(root);
-        let remembered = self.frames[0].line.clone();
+        let searched = self.frames[0].line.clone();
         let longest = if self.settings.extends_forced { MAX_LINE } else { self.limit };
         while line.len() < MAX_LINE.min(longest) {
             let level = line.len();
@@ -82,7 +83,7 @@ impl Search<'_> {
             }
             let choice = match level {
                 0 => self.frames[0].best.map(|best| (best, self.frames[0].best_reply)),
-                _ if self.settings.remembered == 0 => remembered.get(level).copied(),
+                _ if level < searched.len() => Some(searched[level]),
                 _ => {
                     let entry = self.memory.table.get(self.machine.key(&frame.state));
                     let entry = entry.filter(|entry| entry.bound != Bound::Upper);

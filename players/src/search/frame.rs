@@ -8,6 +8,7 @@ use games::{
 use rustc_hash::FxHashMap;
 
 use super::move_order::Order;
+use super::transposition_table::Entry;
 
 /// Who has a choice in a state, chance apart.
 #[derive(Clone, Copy, Debug, Default)]
@@ -189,8 +190,8 @@ pub(crate) struct Frame {
     pub(crate) best_reply: u64,
     /// The same of the move being tried.
     pub(crate) reply: u64,
-    /// Where no table remembers it: the line that is best from here on, each step as
-    /// the index of my move and of the joint reply.
+    /// The line that is best from here on, as far as it was searched: each step as the index of
+    /// my move and of the joint reply. With a table, only if the value lies within the window.
     pub(crate) line: Vec<(usize, u64)>,
     /// The line below the joint reply in `reply`.
     pub(crate) reply_line: Vec<(usize, u64)>,
@@ -242,6 +243,12 @@ impl Frame {
         self.line.clear();
         self.line.push((index, self.reply));
         self.line.extend_from_slice(&self.reply_line);
+    }
+
+    /// The best line is what an entry of the table has of it: its first step, if any.
+    pub(crate) fn recall_line(&mut self, entry: Option<&Entry>) {
+        self.line.clear();
+        self.line.extend(entry.and_then(|entry| Some((entry.best?, entry.best_reply))));
     }
 
     /// Makes the legal move of this index the role's.

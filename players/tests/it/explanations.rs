@@ -131,6 +131,19 @@ fn the_line_of_a_solved_game_leads_to_its_end() {
     }
 }
 
+/// What a small table gives up is not lost to the line. Its moves are worth what the search says.
+#[test]
+fn a_line_outlives_the_entries_of_a_table() {
+    for (game, depth) in [("connect_four", 7), ("othello_6x6", 4), ("tic_tac_toe", 9)] {
+        let options = [("depth", depth.into()), ("transposition", 30.into())];
+        let found = said(game, "alpha_beta", options, &Stop::never());
+        let line = line(&found);
+        assert!(line.len() as i64 >= depth - 1, "{game}: {line:?}");
+        let full = [("depth", depth.into()), ("transposition", 1_000_000.into())];
+        assert_eq!(found.0.value, said(game, "alpha_beta", full, &Stop::never()).0.value);
+    }
+}
+
 /// A search that is stopped says what its last finished depth found.
 #[test]
 fn a_stopped_search_says_what_it_knows() {
