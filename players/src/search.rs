@@ -582,7 +582,8 @@ impl<'a> Search<'a> {
                 .and_then(|entry| entry.answer(depth_left, self.settings.deepening, alpha, beta))
         {
             self.stopwatch.deliberation.table_hits += 1;
-            self.frames[level].recall_line(entry.as_ref());
+            let is_within = value.score > alpha && value.score < beta;
+            self.frames[level].recall_line(entry.filter(|_| is_within));
             self.record_value(level, value.score, None);
             return Ok(value);
         }
@@ -673,7 +674,7 @@ impl<'a> Search<'a> {
                 let is_within = reply.score > floor && (reply.score < beta || reply.score >= 100.0);
                 if self.settings.remembered == 0 || is_within {
                     frame.keep_line(index);
-                } else {
+                } else if !frame.line.is_empty() {
                     frame.line.clear();
                 }
             }
@@ -767,7 +768,10 @@ impl<'a> Search<'a> {
     fn keep_reply(&mut self, level: usize, index: u64) {
         let (above, below) = self.frames.split_at_mut(level + 1);
         above[level].reply = index;
-        above[level].reply_line.clone_from(&below[0].line);
+        // Most lines are empty: nothing is to be copied.
+        if !below[0].line.is_empty() || !above[level].reply_line.is_empty() {
+            above[level].reply_line.clone_from(&below[0].line);
+        }
     }
 
     fn child(&mut self, level: usize, alpha: f64, beta: f64) -> Result<Value, Halt> {

@@ -246,9 +246,12 @@ impl Frame {
     }
 
     /// The best line is what an entry of the table has of it: its first step, if any.
-    pub(crate) fn recall_line(&mut self, entry: Option<&Entry>) {
+    #[inline]
+    pub(crate) fn recall_line(&mut self, entry: Option<Entry>) {
         self.line.clear();
-        self.line.extend(entry.and_then(|entry| Some((entry.best?, entry.best_reply))));
+        if let Some(Entry { best: Some(best), best_reply, .. }) = entry {
+            self.line.push((best, best_reply));
+        }
     }
 
     /// Makes the legal move of this index the role's.
