@@ -1,4 +1,4 @@
-//! A setting of the C library's memory allocator.
+//! Settings of the C library's memory allocator.
 
 /// Makes the allocator give the memory of large arrays back to the system as soon as they are
 /// freed, and let them grow without copying. By default glibc keeps more and more of it once
@@ -14,5 +14,17 @@ pub(crate) fn give_large_arrays_back() {
         #[expect(unsafe_code, reason = "no crate has a safe function for it")]
         // If it is refused, the default stays.
         let _ = unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, THRESHOLD_BYTES) };
+    }
+}
+
+/// Gives the memory of small blocks that were freed back to the system. By default glibc keeps it
+/// for later blocks. No effect with other C libraries.
+pub(crate) fn give_freed_memory_back() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        // SAFETY: `malloc_trim` may be called at any time, and takes no pointers.
+        #[expect(unsafe_code, reason = "no crate has a safe function for it")]
+        // Whether there was any memory to give back makes no difference.
+        let _ = unsafe { libc::malloc_trim(0) };
     }
 }

@@ -23,7 +23,7 @@ use super::output_files;
 use super::progress_line::ProgressLine;
 use super::typed_facts::{facts, no_legal_move};
 use super::typed_moves::follow;
-use crate::allocator::give_large_arrays_back;
+use crate::allocator::{give_freed_memory_back, give_large_arrays_back};
 use crate::checkpoint_file::{CheckpointError, CheckpointFile};
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
@@ -262,6 +262,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
                 return Err(failure(error, &cancel).advised(WITH_CHECKPOINT));
             }
             drop(solver);
+            give_freed_memory_back();
             return prove_instead(error, &game, &wanted, &cancel);
         }
         watch.show(|| line(&solver.progress()));
