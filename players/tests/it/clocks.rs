@@ -147,9 +147,9 @@ fn deep_searches_fit_their_stack_for_all_opponents() {
     std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap().join().unwrap();
 }
 
-/// While another role is to move, it thinks only if it is told to, and only by a clock.
+/// With one legal move a player thinks only with `ponder`, and only under a clock.
 #[test]
-fn a_player_thinks_while_others_move_if_it_is_told_to() {
+fn a_player_with_one_legal_move_thinks_only_if_it_ponders() {
     for kind in ["alpha_beta", "mcts"] {
         for ponders in [false, true] {
             for has_clock in [false, true] {
