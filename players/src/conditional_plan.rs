@@ -101,6 +101,15 @@ pub(crate) struct PlanSize {
 /// Different steps of the largest plan whose size is computed, so that it takes little time.
 pub(crate) const MOST_SIZED: usize = 20_000;
 
+impl PlanStep {
+    /// Decisions of the plan as a tree: its steps in which the player has a choice, or no other
+    /// role has, each as often as play can come to it. `None` if the plan is too large to count.
+    #[must_use]
+    pub fn n_decisions(self: &Arc<Self>) -> Option<u64> {
+        size(self).map(|size| size.n_decisions)
+    }
+}
+
 /// The size of a plan, `None` if it has more than [`MOST_SIZED`] different steps.
 pub(crate) fn size(root: &Arc<PlanStep>) -> Option<PlanSize> {
     fn count(step: &Arc<PlanStep>, known: &mut FxHashMap<*const PlanStep, u64>) -> Option<u64> {

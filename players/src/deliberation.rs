@@ -7,11 +7,11 @@ use games::{MoveId, RoleId};
 
 #[cfg(doc)]
 use crate::Player;
+use crate::SearchTree;
 use crate::belief::LikelyStates;
 use crate::belief_tree::BeliefTree;
 use crate::bound_tree::BoundTree;
 use crate::visit_tree::VisitTree;
-use crate::{SearchTree, conditional_plan};
 
 /// How a player reached its last answer; counters start at the question. What a player
 /// does not know stays at zero, empty or `None`.
@@ -106,13 +106,4 @@ pub struct PlanStep {
     /// What to do after each joint move that may be played; `None` if the match is over
     /// then. A plan that does not depend on replies has one entry.
     pub after: Vec<(Vec<MoveId>, Option<Arc<PlanStep>>)>,
-}
-
-impl PlanStep {
-    /// Decisions of the plan as a tree: its steps in which the player has a choice, or no other
-    /// role has, each as often as play can come to it. `None` if the plan is too large to count.
-    #[must_use]
-    pub fn n_decisions(self: &Arc<Self>) -> Option<u64> {
-        conditional_plan::size(self).map(|size| size.n_decisions)
-    }
 }
