@@ -21,6 +21,7 @@
 
 mod falling_sum;
 mod induction;
+mod invariants;
 mod linear_program;
 mod observed;
 mod order;
@@ -33,7 +34,7 @@ use crate::network::Lit;
 use crate::network::solver::Answer;
 use crate::{Cancel, Expression, Network};
 use falling_sum::falling_sum;
-use induction::Invariants;
+use invariants::Invariants;
 use observed::{ObservedStep, observe};
 use order::Order;
 use steps::{Budget, Steps};

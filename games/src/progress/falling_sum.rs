@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::induction::Invariants;
+use super::invariants::Invariants;
 use super::linear_program::least;
 use super::observed::ObservedStep;
 use super::steps::{Budget, Steps};

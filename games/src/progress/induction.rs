@@ -1,41 +1,19 @@
 //! What is so in every state that play reaches, by induction: which groups of facts are
 //! variables, and which facts imply or exclude others.
 
+use super::invariants::{Clause, Invariants, Signal};
 use super::observed::ObservedStep;
 use super::steps::{Budget, Steps, some_and_two};
 use super::variables::{Variable, candidates};
 use crate::Network;
+use crate::network::Lit;
 use crate::network::solver::Answer;
-use crate::network::{Graph, Lit};
 
 /// Maximum number of signals that are compared with each other.
 const MAX_SIGNALS: usize = 400;
 
 /// Maximum number of clauses that are tried.
 const MAX_CLAUSES: usize = 30_000;
-
-/// Whether some facts of a list hold.
-pub(super) type Signal = Vec<u32>;
-
-/// One of two literals holds: numbers of signals, and whether they hold.
-pub(super) type Clause = [(usize, bool); 2];
-
-/// What is proven of all states that play reaches.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Invariants {
-    pub(super) variables: Vec<Variable>,
-    pub(super) signals: Vec<Signal>,
-    pub(super) clauses: Vec<Clause>,
-}
-
-impl Invariants {
-    /// The signals, if the facts are these.
-    pub(super) fn lits(&self, graph: &mut Graph, facts: &[Lit]) -> Vec<Lit> {
-        let lit = |fact: &u32| facts[*fact as usize];
-        let signals = self.signals.iter();
-        signals.map(|signal| graph.any(&mut signal.iter().map(lit).collect())).collect()
-    }
-}
 
 /// The groups of which it is proven that never two of their facts hold, and that one does if
 /// it says so: this holds initially, and after each step if it holds before. Clauses over facts

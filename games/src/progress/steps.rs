@@ -1,6 +1,6 @@
 //! Some steps in a row from any state, as questions for a SAT solver.
 
-use super::induction::Invariants;
+use super::invariants::Invariants;
 use super::variables::Variable;
 use crate::network::solver::{Answer, Solver};
 use crate::network::{Graph, Lit, Network};
