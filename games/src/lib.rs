@@ -89,7 +89,8 @@ pub use key::StateKey;
 pub use network::{Network, Reduction, ReductionEffort, reduce};
 pub use network_machine::{EvaluationMethod, NetworkMachine};
 pub use playouts::{
-    MoveSum, PlayoutEnd, PlayoutEnds, PlayoutLine, PlayoutPlan, PlayoutPolicy, PlayoutSums,
+    MoveSum, PlayoutEnd, PlayoutEnds, PlayoutLine, PlayoutMoves, PlayoutPlan, PlayoutPolicy,
+    PlayoutSums,
 };
 pub use prover::Prover;
 pub use reader::SyntaxError;

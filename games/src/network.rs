@@ -7,6 +7,7 @@
 
 mod cofactor;
 pub(crate) mod constants;
+mod decisive;
 mod dot;
 mod end_rewards;
 mod evaluator;
@@ -24,6 +25,7 @@ pub use graph::{Graph, Lit};
 pub use reduction::{Reduction, ReductionEffort, reduce};
 
 pub(crate) use cofactor::{cofactor, cofactor_size};
+pub(crate) use decisive::decisive;
 pub(crate) use end_rewards::end_rewards;
 pub(crate) use evaluator::Evaluator;
 

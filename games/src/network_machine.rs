@@ -34,7 +34,7 @@ use self::shared::{NONE, Shared};
 use crate::children::{Children, ExpansionRange, Wanted};
 use crate::cursor::Cursor;
 use crate::network::{Evaluator, Network};
-use crate::playouts::{PlayoutEnds, PlayoutLine, PlayoutPlan, PlayoutSums};
+use crate::playouts::{PlayoutEnds, PlayoutLine, PlayoutMoves, PlayoutPlan, PlayoutSums};
 use crate::single_pass::RoleInputs;
 use crate::state::{FactId, GoalReading, MoveId, RoleId, State};
 use crate::state_machine::{
@@ -61,6 +61,8 @@ pub struct NetworkMachine {
     percepts: ConeValues,
     /// Created when playouts are first added up.
     lock_step: Option<LockStep>,
+    /// What plays decisive moves side by side, likewise.
+    decisive_lock_step: Option<LockStep>,
     /// The last state whose key was computed, and the key.
     keyed: (Vec<u64>, StateKey),
     prover: Option<Prover>,
@@ -107,6 +109,7 @@ impl NetworkMachine {
             keyed: (vec![0; shared.network.n_state_words()], StateKey::default()),
             percepts: ConeValues::default(),
             lock_step: None,
+            decisive_lock_step: None,
             prover: None,
             cancel: Cancel::new(),
             shared,
@@ -216,17 +219,25 @@ impl NetworkMachine {
     }
 
     /// What plays side by side from these states; `None` if nothing does.
-    fn lock_step_for(&mut self, starts: &[State]) -> Option<&mut LockStep> {
+    fn lock_step_for(&mut self, starts: &[State], moves: PlayoutMoves) -> Option<&mut LockStep> {
         self.keep_up();
         let n_words = self.shared.network.n_state_words();
-        let program = self.backend.lock_step_program()?;
+        let Self { backend, lock_step, decisive_lock_step, .. } = self;
+        let decisive = match moves {
+            PlayoutMoves::Legal => None,
+            PlayoutMoves::Decisive => backend.decisive_program(),
+        };
+        let (program, lock_step) = match decisive {
+            Some(program) => (program, decisive_lock_step),
+            None => (backend.lock_step_program()?, lock_step),
+        };
         if starts.iter().any(|start| start.words.len() != n_words) {
             return None;
         }
-        if !self.lock_step.as_ref().is_some_and(|lock_step| lock_step.runs(program)) {
-            self.lock_step = Some(LockStep::new(program));
+        if !lock_step.as_ref().is_some_and(|lock_step| lock_step.runs(program)) {
+            *lock_step = Some(LockStep::new(program));
         }
-        self.lock_step.as_mut()
+        lock_step.as_mut()
     }
 
     /// The prover for everything that the network does not cover.
@@ -507,6 +518,10 @@ impl StateMachine for NetworkMachine {
         }
     }
 
+    fn finds_decisive_moves(&self) -> bool {
+        self.backend.decisive_program().is_some()
+    }
+
     fn playout_width(&self) -> usize {
         if self.backend.lock_step_program().is_some() { lock_step::WIDTH } else { 1 }
     }
@@ -518,7 +533,7 @@ impl StateMachine for NetworkMachine {
         go_on: &mut dyn FnMut(u64) -> bool,
         sums: &mut PlayoutSums,
     ) -> Result<(), ReasoningError> {
-        match self.lock_step_for(starts) {
+        match self.lock_step_for(starts, plan.moves) {
             Some(lock_step) => lock_step.sums(starts, plan, go_on, sums),
             None => playout_sums_one_by_one(self, starts, plan, go_on, sums)?,
         }
@@ -531,7 +546,7 @@ impl StateMachine for NetworkMachine {
         plan: &PlayoutPlan<'_>,
         playout: usize,
     ) -> Result<PlayoutLine, ReasoningError> {
-        let Some(lock_step) = self.lock_step_for(starts) else {
+        let Some(lock_step) = self.lock_step_for(starts, plan.moves) else {
             return playout_line_one_by_one(self, starts, plan, playout);
         };
         let indices = lock_step.line(starts, plan, playout);

@@ -47,6 +47,22 @@ pub struct PlayoutPlan<'a> {
     /// the rewards are also added up by move ([`PlayoutSums::moves`]). Machines that play one
     /// playout after the other prefer nothing, and add nothing up.
     pub policy: Option<&'a PlayoutPolicy>,
+    /// Which moves the roles choose among.
+    pub moves: PlayoutMoves,
+}
+
+/// Which moves the roles of a playout choose among.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PlayoutMoves {
+    /// All legal moves.
+    #[default]
+    Legal,
+    /// Those that win at once, where a role has some; else those after which no opponent can win
+    /// at once, where it has some; else all legal moves (Teytaud and Teytaud, "On the huge impact of
+    /// decisive moves in Monte-Carlo tree search", CIG 2010). The role `random` always chooses among
+    /// all. As [`Legal`](Self::Legal) where the machine cannot do it
+    /// ([`StateMachine::finds_decisive_moves`](crate::StateMachine::finds_decisive_moves)).
+    Decisive,
 }
 
 /// Moves that playouts prefer: where a role has preferred moves, it makes one of them with

@@ -40,7 +40,7 @@ mod visits;
 use std::sync::Arc;
 
 use games::solve::ValueTable;
-use games::{MoveId, ReasoningError, State, StateMachine};
+use games::{MoveId, PlayoutMoves, ReasoningError, State, StateMachine};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
@@ -154,6 +154,16 @@ const EVALUATION_WEIGHT: OptionSpec = OptionSpec {
            mean of playouts. With 1 there are no playouts.",
 };
 
+const PLAYOUTS: OptionSpec = OptionSpec {
+    name: "playouts",
+    accepts: "\"uniform\" or \"decisive\"",
+    default: "\"uniform\"",
+    help: "How playouts choose moves: `uniform`, among all legal moves; `decisive`, among those that \
+           win at once, else among those after which no opponent wins at once, else among all. Also \
+           `uniform` where roles move at the same time, and in games that would become too large \
+           for the batch reasoner.",
+};
+
 const PREFERENCE: OptionSpec = OptionSpec {
     name: "preference",
     accepts: "a number from 0 to 1",
@@ -200,6 +210,7 @@ const OPTIONS: &[OptionSpec] = &[
     EVALUATION,
     EVALUATED_EXPLORATION,
     EVALUATION_WEIGHT,
+    PLAYOUTS,
     PREFERENCE,
     MARGIN,
     SIMULTANEOUS,
@@ -226,6 +237,11 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         lanes: count(LANES.name, 4096, 16)?,
         max_length: count(MAX_LENGTH.name, 1_000_000, 1000)? as u32,
         evaluated_exploration: reader.float(EVALUATED_EXPLORATION.name, 0.0..=100.0, 0.03)? as f32,
+        playouts: reader.choice(
+            PLAYOUTS.name,
+            &[("uniform", PlayoutMoves::Legal), ("decisive", PlayoutMoves::Decisive)],
+            PlayoutMoves::Legal,
+        )?,
         preference: Preference {
             probability: reader.float(PREFERENCE.name, 0.0..=1.0, 0.0)?,
             margin: reader.float(MARGIN.name, 0.0..=1.0, 0.05)?,

@@ -4,7 +4,9 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 
-use games::{PlayoutPlan, PlayoutPolicy, PlayoutSums, ReasoningError, State, StateMachine};
+use games::{
+    PlayoutMoves, PlayoutPlan, PlayoutPolicy, PlayoutSums, ReasoningError, State, StateMachine,
+};
 
 use super::tree::Tree;
 use crate::Stop;
@@ -67,6 +69,7 @@ pub(super) struct Playing {
     pub(super) max_length: u32,
     pub(super) seed: u64,
     pub(super) policy: Option<PlayoutPolicy>,
+    pub(super) moves: PlayoutMoves,
 }
 
 impl Pass {
@@ -92,6 +95,7 @@ impl Pass {
             max_length: self.playing.max_length,
             seed: self.playing.seed,
             policy: self.playing.policy.as_ref(),
+            moves: self.playing.moves,
         }
     }
 

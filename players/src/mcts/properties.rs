@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use games::solve::matrix;
-use games::{RoleId, State};
+use games::{PlayoutMoves, RoleId, State};
 use proptest::prelude::*;
 
 use super::bounds::share;
@@ -29,6 +29,7 @@ const SETTINGS: Settings = Settings {
     max_length: 100,
     memory: 1 << 30,
     evaluated_exploration: 0.1,
+    playouts: PlayoutMoves::Decisive,
     preference: Preference { probability: 0.5, margin: 0.0 },
     simultaneous: Simultaneous::Ucb,
 };

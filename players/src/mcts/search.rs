@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use games::solve::ValueTable;
-use games::{MoveId, ReasoningError, RoleId, State, StateMachine};
+use games::{MoveId, PlayoutMoves, ReasoningError, RoleId, State, StateMachine};
 use rand::{Rng, RngExt};
 use rand_pcg::Pcg64;
 
@@ -44,7 +44,9 @@ pub(super) struct Settings {
     pub(super) memory: usize,
     /// The same as `exploration`, where positions are judged by an evaluation alone.
     pub(super) evaluated_exploration: f32,
-    /// The moves that playouts prefer.
+    /// The moves that playouts choose among.
+    pub(super) playouts: PlayoutMoves,
+    /// The moves that they prefer.
     pub(super) preference: Preference,
     /// Where two opposed roles choose at once.
     pub(super) simultaneous: Simultaneous,
@@ -300,6 +302,7 @@ impl Search {
                 max_length: self.settings.max_length,
                 seed: self.rng.next_u64(),
                 policy: self.move_averages.policy().cloned(),
+                moves: self.settings.playouts,
             };
             pass.prepare(&self.tree, playing);
             self.n_under_way += 1;

@@ -271,7 +271,7 @@ impl Trial<'_> {
 
 #[cfg(test)]
 mod tests {
-    use games::library;
+    use games::{PlayoutMoves, library};
 
     use super::*;
     use crate::mcts::move_averages::Preference;
@@ -288,6 +288,7 @@ mod tests {
         max_length: 1000,
         memory: 1 << 30,
         evaluated_exploration: 0.03,
+        playouts: PlayoutMoves::Legal,
         preference: Preference { probability: 0.0, margin: 0.0 },
         simultaneous: Simultaneous::Ucb,
     };

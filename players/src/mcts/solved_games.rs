@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use games::solve::best_play::BestPlay;
 use games::solve::{Alone, Phase, Solver, ValueTable};
-use games::{Cancel, MoveId, RoleId, State, StateKey, StateMachine};
+use games::{Cancel, MoveId, PlayoutMoves, RoleId, State, StateKey, StateMachine};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
@@ -28,6 +28,7 @@ const SETTINGS: Settings = Settings {
     max_length: 1000,
     memory: 1 << 26,
     evaluated_exploration: 0.1,
+    playouts: PlayoutMoves::Decisive,
     preference: Preference { probability: 0.5, margin: 0.0 },
     simultaneous: Simultaneous::Ucb,
 };

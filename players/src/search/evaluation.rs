@@ -13,7 +13,9 @@ mod mobility_scale;
 
 use std::sync::Arc;
 
-use games::{Expression, Goal, PlayoutPlan, PlayoutSums, RoleId, State, StateMachine, Wanted};
+use games::{
+    Expression, Goal, PlayoutMoves, PlayoutPlan, PlayoutSums, RoleId, State, StateMachine, Wanted,
+};
 use rustc_hash::FxHashSet;
 
 use self::goal_proximity::GoalProximity;
@@ -309,8 +311,13 @@ impl CutOff<'_, '_> {
 
     fn monte_carlo(&mut self) -> Result<f64, Halt> {
         let seed = self.machine.key(&self.frame.state).bits() as u64;
-        let plan =
-            PlayoutPlan { per_start: PLAYOUTS, max_length: LONGEST_PLAYOUT, seed, policy: None };
+        let plan = PlayoutPlan {
+            per_start: PLAYOUTS,
+            max_length: LONGEST_PLAYOUT,
+            seed,
+            policy: None,
+            moves: PlayoutMoves::Legal,
+        };
         let start = std::slice::from_ref(&self.frame.state);
         let stopwatch = &self.stopwatch;
         let mut go_on = |n_states| !stopwatch.is_due_after(n_states);

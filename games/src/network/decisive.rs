@@ -1,0 +1,342 @@
+//! A network whose roles overlook less: they win at once where they can, and else make a move
+//! after which no opponent can, if they have one.
+//!
+//! Playouts over such a network play *decisive* and *anti-decisive* moves (Teytaud and Teytaud,
+//! "On the huge impact of decisive moves in Monte-Carlo tree search algorithms", CIG 2010). What a
+//! move leads to is computed by a copy of the network, in which the move is made and the other
+//! roles make their only moves.
+
+use super::rebuild::rebuild;
+use super::samples::{Sample, Samples, value};
+use super::{GoalValue, Graph, Lit, Network};
+use crate::RoleId;
+
+/// Steps of random play, 64 positions each, that show how the roles take turns.
+const N_SAMPLES: usize = 128;
+
+/// The network for playouts has at most so many times the conjunctions of the game's. Playouts of
+/// connect four take two and a half times as long with eleven times the conjunctions.
+const MOST_TIMES: usize = 16;
+
+/// Maximum number of conjunctions that are copied to make it.
+const MOST_COPIED: usize = 10_000_000;
+
+/// The network in which only decisive moves are legal where a role has some, and else only moves
+/// after which no opponent has one, where it has some. Where looking for these would make the
+/// network too large, all moves are legal for roles that cannot win at once. The role `random`
+/// keeps its moves. Facts, the numbering of moves, and what moves lead to stay.
+///
+/// `None` if roles move at the same time, if no move wins, or if the network would become too
+/// large.
+pub(crate) fn decisive(network: &Network) -> Option<Network> {
+    let is_choice = choices(network)?;
+    let mut copies =
+        Copies { network, graph: network.graph.clone(), n_copied: 0, lits: Vec::new() };
+    let players = network.role_ids().filter(|&role| Some(role) != network.game.random());
+    let players: Vec<usize> = players.map(|role| usize::from(role.0)).collect();
+    let none = |role: usize| vec![Lit::FALSE; network.roles[role].moves.len()];
+
+    let mut wins: Vec<Vec<Lit>> = (0..network.roles.len()).map(none).collect();
+    let mut can_win = vec![Lit::FALSE; network.roles.len()];
+    for &role in &players {
+        let won = copies.won(role);
+        wins[role] = copies.after_each(role, &is_choice[role], won)?;
+        can_win[role] = copies.graph.any(&mut wins[role].clone());
+    }
+    if can_win.iter().all(|&can_win| can_win == Lit::FALSE) {
+        return None;
+    }
+    let prefers = |copies: &mut Copies<'_>, quiet: &[Vec<Lit>]| {
+        let mut network = network.clone();
+        for &role in &players {
+            for (index, legal) in network.roles[role].legal.iter_mut().enumerate() {
+                if is_choice[role][index] {
+                    let quiet = copies.graph.and(quiet[role][index], !can_win[role]);
+                    *legal = copies.graph.or(wins[role][index], quiet);
+                }
+            }
+        }
+        network.graph = copies.graph.clone();
+        let network = rebuild(&network, &network.graph.literals());
+        let most = copies.network.graph.n_ands().saturating_mul(MOST_TIMES);
+        (network.graph.n_ands() <= most).then_some(network)
+    };
+    let mut quiet: Option<Vec<Vec<Lit>>> = Some((0..network.roles.len()).map(none).collect());
+    for &role in &players {
+        let mut others: Vec<Lit> =
+            players.iter().filter(|&&other| other != role).map(|&other| can_win[other]).collect();
+        let answer = copies.graph.any(&mut others);
+        let answered = copies.after_each(role, &is_choice[role], answer);
+        quiet = quiet.zip(answered).map(|(mut quiet, answered)| {
+            quiet[role] = unanswered(&mut copies.graph, &network.roles[role].legal, &answered);
+            quiet
+        });
+    }
+    let legal = || network.roles.iter().map(|role| role.legal.clone()).collect::<Vec<_>>();
+    quiet.and_then(|quiet| prefers(&mut copies, &quiet)).or_else(|| prefers(&mut copies, &legal()))
+}
+
+/// By move: whether it is legal and has no answer that wins, or all legal moves have one.
+fn unanswered(graph: &mut Graph, legal: &[Lit], answered: &[Lit]) -> Vec<Lit> {
+    let moves = legal.iter().zip(answered);
+    let safe: Vec<Lit> = moves.map(|(&legal, &answered)| graph.and(legal, !answered)).collect();
+    let is_safe = graph.any(&mut safe.clone());
+    let moves = legal.iter().zip(safe);
+    let choose = |(&legal, safe)| {
+        let unsafe_too = graph.and(legal, !is_safe);
+        graph.or(safe, unsafe_too)
+    };
+    moves.map(choose).collect()
+}
+
+/// By role and move: whether random play came to a state in which it was legal among others. `None`
+/// if several roles had a choice at once.
+fn choices(network: &Network) -> Option<Vec<Vec<bool>>> {
+    let mut is_choice: Vec<Vec<bool>> =
+        network.roles.iter().map(|role| vec![false; role.moves.len()]).collect();
+    let mut samples = Samples::new(network);
+    for _ in 0..N_SAMPLES {
+        let Sample { values, going } = samples.next();
+        let mut chosen_before = 0;
+        for (role, is_choice) in network.roles.iter().zip(&mut is_choice) {
+            let (mut some, mut several) = (0, 0);
+            for &legal in &role.legal {
+                let legal = value(values, legal) & going;
+                several |= some & legal;
+                some |= legal;
+            }
+            if chosen_before & several != 0 {
+                return None;
+            }
+            chosen_before |= several;
+            for (is_choice, &legal) in is_choice.iter_mut().zip(&role.legal) {
+                *is_choice |= value(values, legal) & several != 0;
+            }
+        }
+    }
+    Some(is_choice)
+}
+
+/// Copies of parts of a network in one graph.
+struct Copies<'n> {
+    network: &'n Network,
+    graph: Graph,
+    /// Conjunctions copied so far.
+    n_copied: usize,
+    /// By node, what it is in the copy that is being made.
+    lits: Vec<Lit>,
+}
+
+impl Copies<'_> {
+    /// Whether a role has won: the match has ended with its highest reward. Never if the rules
+    /// name only one reward.
+    fn won(&mut self, role: usize) -> Lit {
+        let goals = &self.network.roles[role].goals;
+        let rewards = goals.iter().filter_map(|&(goal, lit)| Some((GoalValue::reward(goal)?, lit)));
+        let best = rewards.max_by_key(|&(reward, _)| reward).filter(|_| goals.len() > 1);
+        best.map_or(Lit::FALSE, |(_, best)| self.graph.and(self.network.terminal, best))
+    }
+
+    /// By move of a role: whether it is legal and leads to a state with this property. Never for
+    /// moves that are no choice. `None` if too much would have to be copied.
+    fn after_each(&mut self, role: usize, is_choice: &[bool], property: Lit) -> Option<Vec<Lit>> {
+        let network = self.network;
+        let first = network.first_move(RoleId::first(network.roles.len()).nth(role)?);
+        let legal = &network.roles[role].legal;
+        let property_cone = self.cone(&[property]);
+        let next: Vec<Lit> = property_cone.facts.iter().map(|&fact| network.next[fact]).collect();
+        let next_cone = self.cone(&next);
+        let mut inputs: Vec<Lit> =
+            (0..network.n_facts()).map(|fact| self.graph.input(fact)).collect();
+        inputs.extend(network.roles.iter().flat_map(|role| &role.legal));
+        inputs[first..first + legal.len()].fill(Lit::FALSE);
+        let mut next_inputs = vec![Lit::FALSE; inputs.len()];
+        let mut after = Vec::with_capacity(legal.len());
+        for (index, &legal) in legal.iter().enumerate() {
+            if !is_choice[index] {
+                after.push(Lit::FALSE);
+                continue;
+            }
+            inputs[first + index] = Lit::TRUE;
+            self.copy(&next_cone, &inputs)?;
+            for (&fact, next) in property_cone.facts.iter().zip(&next) {
+                next_inputs[fact] = next.replaced_by(&self.lits);
+            }
+            self.copy(&property_cone, &next_inputs)?;
+            let holds = property.replaced_by(&self.lits);
+            after.push(self.graph.and(legal, holds));
+            inputs[first + index] = Lit::FALSE;
+        }
+        Some(after)
+    }
+
+    /// What these literals depend on.
+    fn cone(&self, outputs: &[Lit]) -> Cone {
+        let is_needed = self.graph.needed(outputs.iter().copied(), |lit| lit);
+        let facts = (0..self.network.n_facts()).filter(|&fact| is_needed[1 + fact]).collect();
+        let ands = (1 + self.graph.n_inputs()..is_needed.len()).filter(|&node| is_needed[node]);
+        Cone { facts, ands: ands.map(|node| node as u32).collect() }
+    }
+
+    /// Copies a cone, whose inputs are replaced, to `lits`. `None` if too much was copied.
+    fn copy(&mut self, cone: &Cone, inputs: &[Lit]) -> Option<()> {
+        self.n_copied += cone.ands.len() + inputs.len();
+        if self.n_copied > MOST_COPIED {
+            return None;
+        }
+        let n_nodes = cone.ands.last().map_or(0, |&last| last as usize + 1).max(1 + inputs.len());
+        self.lits.resize(n_nodes.max(self.lits.len()), Lit::FALSE);
+        self.lits[1..=inputs.len()].copy_from_slice(inputs);
+        for &node in &cone.ands {
+            let operands = self.graph.operands(node)?;
+            let [a, b] = operands.map(|lit| lit.replaced_by(&self.lits));
+            self.lits[node as usize] = self.graph.and(a, b);
+        }
+        Some(())
+    }
+}
+
+/// What some literals depend on.
+struct Cone {
+    facts: Vec<usize>,
+    /// The conjunctions, in order of evaluation.
+    ands: Vec<u32>,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::split_mix::SplitMix;
+    use crate::{Cancel, Case, GroundingLimits, Leniency, ground, library, validate};
+
+    fn network(name: &str) -> Network {
+        let text = library::find(name).unwrap().text;
+        let game = validate::read(name, text, Case::Folded, Leniency::Strict).game.unwrap();
+        ground(&Arc::new(game), &GroundingLimits::default(), &Cancel::new()).unwrap()
+    }
+
+    /// A state of a network, with a joint move or without one.
+    struct Position {
+        inputs: Vec<bool>,
+        values: Vec<bool>,
+    }
+
+    impl Position {
+        fn of(network: &Network, facts: &[bool], joint_move: &[usize]) -> Self {
+            let mut inputs = facts.to_vec();
+            inputs.resize(network.graph.n_inputs(), false);
+            for (role, &index) in network.role_ids().zip(joint_move) {
+                inputs[network.first_move(role) + index] = true;
+            }
+            Self { values: network.graph.evaluate(&inputs), inputs }
+        }
+
+        fn is(&self, lit: Lit) -> bool {
+            self.values[lit.node() as usize] ^ lit.is_negated()
+        }
+
+        fn legal(&self, network: &Network, role: usize) -> Vec<usize> {
+            let legal = network.roles[role].legal.iter().enumerate();
+            legal.filter(|&(_, &lit)| self.is(lit)).map(|(index, _)| index).collect()
+        }
+
+        fn next(&self, network: &Network, role: usize, index: usize) -> Self {
+            let facts = &self.inputs[..network.n_facts()];
+            let joint_move: Vec<usize> = (0..network.roles.len())
+                .map(|other| if other == role { index } else { self.legal(network, other)[0] })
+                .collect();
+            let made = Self::of(network, facts, &joint_move);
+            let facts: Vec<bool> = network.next.iter().map(|&lit| made.is(lit)).collect();
+            Self::of(network, &facts, &[])
+        }
+
+        /// The moves of a role, of those that are a choice somewhere, that end the match with its
+        /// highest reward.
+        fn winning(&self, network: &Network, is_choice: &[bool], role: usize) -> Vec<usize> {
+            let (_, won) = network.roles[role].goals.iter().max_by_key(|it| it.0.reward()).unwrap();
+            let wins = |&index: &usize| {
+                let next = self.next(network, role, index);
+                next.is(network.terminal) && next.is(*won)
+            };
+            let legal = self.legal(network, role).into_iter();
+            legal.filter(|&index| is_choice[index]).filter(wins).collect()
+        }
+    }
+
+    /// In states of random play, what is left of the legal moves is what a search by hand leaves.
+    #[test]
+    fn what_is_legal_is_what_a_search_of_two_steps_prefers() {
+        // Whether the network looks for answers, too.
+        let games = [
+            ("connect_four_4x4", true),
+            ("connect_three", true),
+            ("nim", false),
+            ("endless_tree", true),
+            ("pig", true),
+            ("hex_4x4", false),
+            ("tic_tac_toe", false),
+        ];
+        for (name, looks_for_answers) in games {
+            let network = network(name);
+            let decisive = decisive(&network).unwrap();
+            let is_choice = choices(&network).unwrap();
+            let mut random = SplitMix::new(7);
+            let (mut n_won, mut n_safe) = (0, 0);
+            let players: Vec<usize> = network
+                .role_ids()
+                .filter(|&role| Some(role) != network.game.random())
+                .map(|role| usize::from(role.0))
+                .collect();
+            let mut position = Position::of(&network, &network.initial, &[]);
+            for _ in 0..300 {
+                if position.is(network.terminal) {
+                    position = Position::of(&network, &network.initial, &[]);
+                }
+                let preferred = Position::of(&decisive, &position.inputs[..network.n_facts()], &[]);
+                for role in 0..network.roles.len() {
+                    let legal = position.legal(&network, role);
+                    let won = position.winning(&network, &is_choice[role], role);
+                    let is_safe = |&index: &usize| {
+                        let next = position.next(&network, role, index);
+                        let mut others = players.iter().filter(|&&other| other != role);
+                        others.all(|&other| {
+                            next.winning(&network, &is_choice[other], other).is_empty()
+                        })
+                    };
+                    let is_single = legal.len() < 2 || !players.contains(&role);
+                    let expected = if is_single {
+                        legal
+                    } else if !won.is_empty() {
+                        n_won += usize::from(won.len() < legal.len());
+                        won
+                    } else {
+                        let safe: Vec<usize> = legal.iter().copied().filter(is_safe).collect();
+                        if safe.is_empty() || !looks_for_answers {
+                            legal
+                        } else {
+                            n_safe += usize::from(safe.len() < legal.len());
+                            safe
+                        }
+                    };
+                    assert_eq!(preferred.legal(&decisive, role), expected, "{name}");
+                }
+                let chooser = (0..network.roles.len())
+                    .max_by_key(|&role| position.legal(&network, role).len())
+                    .unwrap();
+                let legal = position.legal(&network, chooser);
+                position = position.next(&network, chooser, legal[random.below(legal.len())]);
+            }
+            assert!(n_won > 0, "{name}");
+            assert_eq!(n_safe > 0, looks_for_answers && name != "pig", "{name}");
+        }
+    }
+
+    #[test]
+    fn no_network_where_moves_are_simultaneous_or_too_many() {
+        for name in ["rock_paper_scissors", "tron", "amazons_6x6"] {
+            assert!(decisive(&network(name)).is_none(), "{name}");
+        }
+    }
+}
