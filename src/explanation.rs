@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use games::{MoveId, RoleId};
+use games::{Game, MoveId, RoleId};
 use players::{Candidate, Deliberation, ExpectedStep, LikelyStates, PlanStep, ValueBound};
 use serde::{Serialize, Serializer};
 
@@ -92,6 +92,17 @@ pub trait Names {
 }
 
 impl Explanation {
+    /// The most probable states of the player's belief; where nothing is hidden, it is the state
+    /// itself.
+    pub(crate) fn belief_to_show(&self, game: &Game) -> Option<&LikelyStates> {
+        self.belief.as_deref().filter(|_| game.kind().hidden_information)
+    }
+
+    /// The plan, unless it is the line because it does not depend on replies.
+    pub(crate) fn plan_to_show(&self) -> Option<&Arc<PlanStep>> {
+        self.plan.as_ref().filter(|_| self.line.is_empty())
+    }
+
     /// What a player says beside its counters; `None` if that is nothing.
     pub fn of(said: Deliberation, names: &mut impl Names) -> Option<Box<Self>> {
         let is_silent = said.value.is_none()

@@ -3,6 +3,7 @@
 mod percepts;
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -19,6 +20,17 @@ const MAX_LINES: usize = 10_000;
 
 /// Maximum number of lines of a plan that is printed with each move, and of moves in a line.
 const BRIEF: Extent = Extent { indent: 8, lines: 8, moves_in_line: 16 };
+
+/// Maximum number of steps, and of what may happen after them, of a plan that is reported with each
+/// move as data.
+const BRIEF_DATA: DataExtent = DataExtent { steps: 16, replies: 64 };
+
+/// How much of a plan is data.
+#[derive(Clone, Copy)]
+struct DataExtent {
+    steps: usize,
+    replies: usize,
+}
 
 /// Where a plan is printed, and how much of it.
 #[derive(Clone, Copy)]
@@ -139,6 +151,14 @@ pub(super) struct StepData {
     #[serde(rename = "move")]
     pub(super) action: Arc<str>,
     pub(super) after: Vec<AfterData>,
+    /// Number of entries of `after` that are left out.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) n_left_out: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(n: &usize) -> bool {
+    *n == 0
 }
 
 /// What to do after something happened: the index of the next step; none at the end.
@@ -161,22 +181,43 @@ pub(super) enum Happened {
 
 /// The steps of a plan; the first is its root.
 pub(super) fn data(root: &Arc<PlanStep>, names: &mut impl Names) -> Vec<StepData> {
+    steps(root, names, DataExtent { steps: usize::MAX, replies: usize::MAX })
+}
+
+/// The first steps of a plan, those that come soonest. Replies after which others would follow are
+/// left out.
+pub(super) fn beginning(root: &Arc<PlanStep>, names: &mut impl Names) -> Vec<StepData> {
+    steps(root, names, BRIEF_DATA)
+}
+
+fn steps(root: &Arc<PlanStep>, names: &mut impl Names, extent: DataExtent) -> Vec<StepData> {
     let mut indices: HashMap<*const PlanStep, usize> = HashMap::from([(Arc::as_ptr(root), 0)]);
     let mut steps = vec![root];
     let mut found = Vec::new();
+    let mut n_replies = 0;
     while let Some(&step) = steps.get(found.len()) {
-        let after = step.after.iter().map(|(joint_move, next)| {
-            let next = next.as_ref().map(|next| {
-                *indices.entry(Arc::as_ptr(next)).or_insert_with(|| {
-                    steps.push(next);
-                    steps.len() - 1
-                })
-            });
+        let mut after = Vec::new();
+        for (joint_move, next) in &step.after {
+            if n_replies == extent.replies {
+                break;
+            }
+            let next = match next {
+                None => None,
+                Some(next) => match indices.entry(Arc::as_ptr(next)) {
+                    Entry::Occupied(known) => Some(*known.get()),
+                    Entry::Vacant(_) if steps.len() == extent.steps => continue,
+                    Entry::Vacant(new) => {
+                        steps.push(next);
+                        Some(*new.insert(steps.len() - 1))
+                    }
+                },
+            };
+            n_replies += 1;
             let joint_move = joint_move.iter().map(|&id| names.action(id)).collect();
-            AfterData { happened: Happened::JointMove(joint_move), next }
-        });
-        let after = after.collect();
-        found.push(StepData { action: names.action(step.action), after });
+            after.push(AfterData { happened: Happened::JointMove(joint_move), next });
+        }
+        let n_left_out = step.after.len() - after.len();
+        found.push(StepData { action: names.action(step.action), after, n_left_out });
     }
     found
 }

@@ -117,6 +117,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         }
     };
     on_interrupt(stop).context("cannot listen for interrupts")?;
+    let named = played.machine();
     let mut machine = played.machine();
     machine.set_cancel(cancel.clone());
     let catalogue = played.catalogue();
@@ -127,7 +128,7 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         let mut explanations = (arguments.json && arguments.verbose).then(Explanations::default);
         let record = played.play(&manager, &mut |event| {
             if let Some(explanations) = &mut explanations {
-                explanations.note(event);
+                explanations.note(event, &*named);
             }
             if printed.is_ok() {
                 printed = view.show(event);

@@ -16,6 +16,8 @@ const MAX_PRINTED: usize = 20;
 pub(super) struct PossibleStates {
     /// Whether these are all states that are possible; else they are a sample.
     exact: bool,
+    /// Number of states of the belief, those that are left out included.
+    n_states: usize,
     /// The facts of all these states.
     common_facts: Vec<String>,
     /// The states, the most probable first.
@@ -32,10 +34,19 @@ struct PossibleState {
 impl PossibleStates {
     /// The states of a belief.
     pub(super) fn of(belief: &Belief, machine: &dyn StateMachine) -> Self {
-        Self::described(belief.states(), belief.is_exact(), machine)
+        let states = belief.states();
+        Self::described(states.len(), states, belief.is_exact(), machine)
+    }
+
+    /// The most probable states of a belief.
+    pub(super) fn likeliest(belief: &LikelyStates, machine: &dyn StateMachine) -> Self {
+        let LikelyStates { n_states, is_exact, states } = belief;
+        let likely = states.iter().map(|(state, probability)| (state, *probability));
+        Self::described(*n_states, likely, *is_exact, machine)
     }
 
     fn described<'a>(
+        n_states: usize,
         states: impl Iterator<Item = (&'a State, f64)>,
         exact: bool,
         machine: &dyn StateMachine,
@@ -55,7 +66,7 @@ impl PossibleStates {
         states.sort_by(|a, b| {
             b.probability.total_cmp(&a.probability).then_with(|| a.facts.cmp(&b.facts))
         });
-        Self { exact, common_facts: common.into_iter().collect(), states }
+        Self { exact, n_states, common_facts: common.into_iter().collect(), states }
     }
 
     /// Prints the states, the first of them if there are many.
@@ -79,17 +90,16 @@ impl PossibleStates {
         machine: &dyn StateMachine,
         shown: &mut dyn FnMut(&str) -> String,
     ) -> io::Result<()> {
-        let LikelyStates { n_states, is_exact, states } = belief;
-        let likely = states.iter().map(|(state, probability)| (state, *probability));
-        let likely = Self::described(likely, *is_exact, machine);
-        let n_left = n_states.saturating_sub(states.len());
+        let likely = Self::likeliest(belief, machine);
+        let n_left = likely.n_states.saturating_sub(likely.states.len());
         let label = match n_left {
-            0 if *n_states == 1 => "facts",
+            0 if likely.n_states == 1 => "facts",
             0 => "in each state",
             _ => "in each of these",
         };
-        let sampled = if *is_exact { "" } else { ", sampled" };
-        writeln!(out, "      belief: {}{sampled}", counted(*n_states, "state", "states"))?;
+        let sampled = if likely.exact { "" } else { ", sampled" };
+        let n_states = counted(likely.n_states, "state", "states");
+        writeln!(out, "      belief: {n_states}{sampled}")?;
         likely.print_states(out, "        ", label, shown)?;
         match n_left {
             0 => Ok(()),

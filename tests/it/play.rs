@@ -141,6 +141,39 @@ fn beliefs_and_plans_are_printed_with_the_moves() {
     assert!(!tour.contains("      plan\n"), "{tour}");
 }
 
+/// The record with explanations has them too, in the terms of `explain --json`.
+#[test]
+fn beliefs_and_plans_are_part_of_the_explanations() {
+    let workspace = Workspace::new();
+    let steps = |arguments: &[&str]| -> Vec<serde_json::Value> {
+        let command = [&["play", "--verbose", "--json"], arguments].concat();
+        let found: serde_json::Value =
+            serde_json::from_str(&workspace.run(&command).code(0).stdout()).unwrap();
+        found["explanations"]["steps"].as_array().unwrap().clone()
+    };
+    let kuhn = steps(&["kuhn_poker", "determinization", "legal", "--nodes", "100"]);
+    let belief = &kuhn[1][0]["belief"];
+    assert_eq!(belief["n_states"], 2, "{belief}");
+    assert_eq!(belief["states"][0]["facts"], serde_json::json!(["(holds second jack)"]));
+    let ships = steps(&["battleships", "is_mcts", "legal", "--nodes", "10"]);
+    let mut beliefs = ships.iter().map(|step| &step[0]["belief"]);
+    let belief = beliefs.find(|it| it["n_states"].as_u64() > Some(5)).expect("hidden ships");
+    assert_eq!(belief["states"].as_array().unwrap().len(), 5, "{belief}");
+    let open = steps(&["nim", "is_mcts", "legal", "--nodes", "10"]);
+    assert!(open[0][0].is_object() && open[0][0]["belief"].is_null(), "{}", open[0][0]);
+    let tic_tac_toe = steps(&["tic_tac_toe", "conditional_planner", "legal", "--nodes", "9000"]);
+    let plan = tic_tac_toe[0][0]["plan"].as_array().unwrap();
+    assert_eq!(plan.len(), 16);
+    assert_eq!(plan[0]["move"], "(mark 1 1)");
+    let after = |step: &serde_json::Value| step["after"].as_array().unwrap().clone();
+    assert_eq!(after(&plan[0])[0]["joint_move"], serde_json::json!(["(mark 1 1)", "noop"]));
+    // Every step that a reply leads to is there, and what is left out is counted.
+    assert!(plan.iter().flat_map(after).all(|reply| reply["next"].as_u64() < Some(16)));
+    assert!(plan[15]["n_left_out"].as_u64() > Some(0), "{}", plan[15]);
+    let tour = steps(&["knights_tour", "sequential_planner", "--nodes", "100000"]);
+    assert!(tour[0][0]["line"].is_array() && tour[0][0]["plan"].is_null(), "{}", tour[0][0]);
+}
+
 #[test]
 fn a_record_is_a_line_of_the_journal() {
     let ran = Workspace::new().run(&["play", "tic_tac_toe", "legal", "random", "--json"]).code(0);

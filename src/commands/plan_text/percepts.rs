@@ -104,7 +104,7 @@ impl PerceptPlan {
                 AfterData { happened, next: Some(*next) }
             });
             let after = after.collect();
-            steps.push(StepData { action: names.action(step.action), after });
+            steps.push(StepData { action: names.action(step.action), after, n_left_out: 0 });
         }
         steps
     }

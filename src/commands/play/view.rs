@@ -197,13 +197,11 @@ impl<'a, W: Write> View<'a, W> {
         let shown = &mut |text: &str| as_shown(text, all_facts).into_owned();
         said::details(self.out, said, shown)?;
         let machine = &*self.shown.machine;
-        // Where nothing is hidden, a belief is the state itself.
-        let is_wanted = machine.game().kind().hidden_information && !self.detail.is_secret;
-        if let Some(belief) = said.belief.as_ref().filter(|_| is_wanted) {
+        let belief = said.belief_to_show(machine.game());
+        if let Some(belief) = belief.filter(|_| !self.detail.is_secret) {
             PossibleStates::print_likeliest(self.out, belief, machine, shown)?;
         }
-        // A plan that does not depend on replies is the line.
-        if let Some(plan) = said.plan.as_ref().filter(|_| said.line.is_empty()) {
+        if let Some(plan) = said.plan_to_show() {
             let me = role_id(role);
             plan_text::print_beginning(self.out, plan, me, &mut GameNames(machine), shown)?;
         }
