@@ -82,8 +82,8 @@ impl PossibleStates {
         }
     }
 
-    /// Prints the most probable states of a belief, and how many are left out. `shown` cuts what
-    /// is too long.
+    /// Prints the most probable states of a belief, and how many are left out; a note of the player
+    /// says how many there are in all. `shown` cuts what is too long.
     pub(super) fn print_likeliest(
         out: &mut impl Write,
         belief: &LikelyStates,
@@ -97,9 +97,7 @@ impl PossibleStates {
             0 => "in each state",
             _ => "in each of these",
         };
-        let sampled = if likely.exact { "" } else { ", sampled" };
-        let n_states = counted(likely.n_states, "state", "states");
-        writeln!(out, "      belief: {n_states}{sampled}")?;
+        writeln!(out, "      belief")?;
         likely.print_states(out, "        ", label, shown)?;
         match n_left {
             0 => Ok(()),
