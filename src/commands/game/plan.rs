@@ -42,7 +42,15 @@ are required whatever the others do. A plan is
   optimal     if it is legal, complete and minimal, and no plan guarantees more
               (on average, where chance moves).
 --all leaves out plans that visit a state twice (states that differ in a step
-counter are different states).";
+counter are different states).
+
+Exit codes:
+  0    the plan was checked, whatever it achieves, or the search for plans ended,
+       or --time stopped it; then the plans found until then are printed
+  1    internal error
+  2    invalid arguments, a plan that is too large to check, also within --time,
+       or a game that --all cannot search
+  3    an invalid rulesheet";
 
 /// Arguments of `gamemaster game plan`.
 #[derive(Args, Debug)]
