@@ -254,6 +254,10 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
                     (SolveError::NoMove { role, depth: 0 }, Some(_)) => {
                         Failure::usage(anyhow!("--state: {}", no_legal_move(role)))
                     }
+                    (SolveError::Memory { .. }, _) => {
+                        let advice = proof_advice(arguments, &game);
+                        failure(error, &cancel).advised(&advice)
+                    }
                     _ => failure(error, &cancel),
                 });
             }
@@ -344,6 +348,18 @@ fn may_prove(arguments: &Arguments, game: &Game) -> bool {
         && arguments.memory >= LEAST_MEMORY
         && needs_all_states(arguments).is_none()
         && games::solve::proof::suits(game)
+}
+
+/// How a proof may answer where the states do not fit the memory; nothing if none can.
+fn proof_advice(arguments: &Arguments, game: &Game) -> String {
+    if needs_all_states(arguments).is_some() || !games::solve::proof::suits(game) {
+        return String::new();
+    }
+    let memory = match arguments.memory {
+        LEAST_MEMORY.. => "",
+        _ => " --memory 1MiB",
+    };
+    format!(", or prove the value of the first state alone with --method proof{memory}")
 }
 
 /// The checkpoint, with the solver where it ended.

@@ -140,6 +140,25 @@ fn what_cannot_be_solved_is_said() {
         "the states need more than 20MB of memory",
     );
     refused(&["tic_tac_toe", "--memory", "10KiB"], 1, "more than 10KiB of memory");
+    // A proof may need less, where the game and the other options allow one.
+    let told = |arguments: &[&str]| {
+        let command = [&["solve", "--memory", "1KiB"], arguments].concat();
+        workspace.run(&command).code(1).stderr()
+    };
+    let all_states =
+        "more than 1KiB of memory; gave up at depth 0, after 1 state; allow more with --memory";
+    let proof =
+        format!("{all_states}, or prove the value of the first state alone with --method proof");
+    let small = told(&["nim"]);
+    assert!(small.ends_with(&format!("{proof} --memory 1MiB\n")), "{small}");
+    assert_eq!(told(&["nim", "--method", "retrograde"]), small);
+    let large = workspace.run(&[&["solve"], &memory[..], &["--method", "retrograde"]].concat());
+    let large = large.code(1).stderr();
+    assert!(large.ends_with(" alone with --method proof\n"), "{large}");
+    for all in [&["nim", "--count"][..], &["pig"]] {
+        let told = told(all);
+        assert!(told.ends_with(&format!("{all_states}\n")), "{told}");
+    }
     refused(&["tic_tac_toe", "--state", "(foo)"], 2, "--state: no relation, function or constant");
     refused(&["tic_tac_toe", "--out", "no/such/folder"], 2, "--out: cannot write `no/such/folder`");
     let told = workspace.run(&["solve", "nim", "--memory", "much"]).code(2).stderr();
