@@ -63,7 +63,7 @@ impl<'a> Contests<'a> {
     /// the folder of their matches; `None` if it was interrupted.
     pub(super) fn compare(&self) -> Result<Option<(Strength, PathBuf)>, Failure> {
         let player = &self.arguments.player;
-        let untrained = Opponents { player, id: "untrained", suffix: "", purpose: "compared" };
+        let untrained = Opponents { player, id: "untrained", suffix: "", purpose: "strength" };
         let Some(result) = self.play(&untrained)? else { return Ok(None) };
         let ContestResult { mean, others, difference, interval, level, matches, openings, folder } =
             result;
@@ -89,7 +89,7 @@ impl<'a> Contests<'a> {
             player: &self.trained,
             id: "copy",
             suffix: "-calibration",
-            purpose: "calibrated",
+            purpose: "calibration",
         };
         let Some(ContestResult { folder, .. }) = self.play(&copies)? else { return Ok(None) };
         let mut bins = calibration(&folder.join(JOURNAL))
@@ -121,7 +121,7 @@ impl<'a> Contests<'a> {
             cancel: (*cancel).clone(),
         };
         let progress = ProgressLine::new();
-        let mut watcher = Watcher { progress, purpose, n_matches: 0, cancel };
+        let mut watcher = Watcher { progress, purpose, n_done: 0, n_matches: 0, cancel };
         let played = contest.play(&mut watcher);
         watcher.progress.clear();
         if cancel.is_cancelled() { Ok(None) } else { played.map(Some).map_err(Failure::experiment) }
@@ -136,8 +136,14 @@ fn read_as(player: &str, id: &str) -> Result<Contestant, Failure> {
 struct Watcher<'a> {
     progress: ProgressLine,
     purpose: &'a str,
+    n_done: u64,
     n_matches: u64,
     cancel: &'a Cancel,
+}
+
+/// How far the matches of a purpose are.
+fn line(purpose: &str, n_done: u64, n_matches: u64) -> String {
+    format!("{purpose}: {n_done} of {}", counted(n_matches, "match", "matches"))
 }
 
 impl Watcher<'_> {
@@ -148,16 +154,32 @@ impl Watcher<'_> {
 
 impl Consumer for Watcher<'_> {
     fn event(&mut self, event: &Event) -> ControlFlow<()> {
-        if let EventKind::MatchFinished { .. } = event.kind {
-            self.n_matches += 1;
-            let (n_matches, purpose) = (self.n_matches, self.purpose);
-            self.progress
-                .show(|| format!("{purpose} in {}", counted(n_matches, "match", "matches")));
+        match event.kind {
+            EventKind::TournamentStarted { n_jobs, n_done } => {
+                (self.n_matches, self.n_done) = (n_jobs, n_done);
+            }
+            EventKind::MatchFinished { .. } => {
+                self.n_done += 1;
+                let (purpose, n_done, n_matches) = (self.purpose, self.n_done, self.n_matches);
+                self.progress.show(|| line(purpose, n_done, n_matches));
+            }
+            _ => {}
         }
         self.flow()
     }
 
     fn pause(&mut self) -> ControlFlow<()> {
         self.flow()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_says_how_many_matches_are_left() {
+        assert_eq!(line("strength", 1, 24), "strength: 1 of 24 matches");
+        assert_eq!(line("calibration", 1, 1), "calibration: 1 of 1 match");
     }
 }
