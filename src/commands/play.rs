@@ -20,7 +20,7 @@ use crate::exit_code;
 use crate::experiment::{MatchOptions, SingleMatch};
 use crate::failure::{CommandResult, Failure};
 use crate::game_source::{GameSource, Reading};
-use crate::human;
+use crate::human::{self, is_person};
 use crate::interrupt::on_interrupt;
 use crate::manager::{Manager, ManagerSettings, MatchRules, PlayerConfig, PlayerStderr, TimeOdds};
 use crate::output::{json_line, to_stdout};
@@ -180,10 +180,6 @@ fn code(record: &MatchRecord) -> u8 {
         Ending::GameError { .. } => exit_code::PREFLIGHT,
         _ => exit_code::OK,
     }
-}
-
-fn is_person(config: &PlayerConfig) -> bool {
-    config.kind() == Some(human::KIND.name)
 }
 
 /// A person has more time than programs, unless told otherwise.

@@ -16,7 +16,7 @@ use super::unsuitable::unsuitable;
 use crate::human;
 use crate::manager::PreparedGame;
 use crate::schedule::Schedule;
-use crate::spec::{Contestant, GameEntry, Spec};
+use crate::spec::{GameEntry, Spec};
 use crate::staged_schedule::StagedSchedule;
 
 /// A spec, ready to be played.
@@ -133,13 +133,8 @@ impl Experiment {
 
 /// Refuses people: matches are played unseen, several at once.
 fn refuse_people(spec: &Spec) -> Result<(), ExperimentError> {
-    let is_person = |player: &&Contestant| player.config.kind() == Some(human::KIND.name);
-    spec.players.iter().find(is_person).map_or(Ok(()), |player| {
-        Err(ExperimentError::Unplayable(format!(
-            "{} is a person, who can play only in `gamemaster play`; name another player",
-            player.config.id
-        )))
-    })
+    let players = spec.players.iter().map(|player| &*player.config);
+    human::refusal(players).map_or(Ok(()), |why| Err(ExperimentError::Unplayable(why)))
 }
 
 fn validated(entry: &GameEntry, cancel: &Cancel) -> Result<Arc<Game>, ExperimentError> {

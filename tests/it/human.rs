@@ -40,6 +40,19 @@ fn a_board_that_is_empty_at_first_is_drawn() {
 }
 
 #[test]
+fn only_play_asks_people() {
+    let workspace = Workspace::new();
+    let suite = ["suite", "run", "endgames", "--player", "legal", "--player", "anna=human"];
+    let refused = workspace.run(&suite).code(2).stderr();
+    let expected = "anna is a person, who can play only in `gamemaster play`; name another player";
+    assert_eq!(refused, format!("error: {expected}\n"));
+    let spec = "games = [\"nim\"]\n[[players]]\nkind = \"legal\"\n[[players]]\nid = \"anna\"\nkind = \"human\"\n";
+    workspace.write("spec.toml", spec);
+    let refused = workspace.run(&["run", "spec.toml"]).code(2).stderr();
+    assert!(refused.contains(expected), "{refused}");
+}
+
+#[test]
 fn two_people_take_turns() {
     let ran = typed(&["tic_tac_toe", "x=human", "o=human"], "1\n1\n1\n1\n1\n1\n1\n").code(0);
     assert!(ran.stdout().contains("xplayer  reward 100  x"), "{}", ran.stdout());
