@@ -260,7 +260,8 @@ impl<'a> Search<'a> {
             && settings.opponents != Opponents::MaxN
             && settings.quiescence == 0
             && !settings.extends_forced;
-        let remembers_leaves = settings.evaluation.is_costly() || settings.extends_forced;
+        let remembers_leaves = (settings.evaluation.is_costly() || settings.extends_forced)
+            && !settings.evaluation.depends_on_state_before();
         let move_order = MoveOrder::new(n_roles, settings.killer_moves, settings.history);
         Self {
             machine,

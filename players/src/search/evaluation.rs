@@ -131,10 +131,8 @@ impl EvaluationFunction {
     /// What the function reads of a state besides its facts.
     pub(super) fn wanted(&self) -> Wanted {
         let counts_moves = |function: &Self| {
-            matches!(
-                function,
-                Self::Mobility | Self::Focus | Self::OpponentMobility | Self::OpponentFocus
-            ) || matches!(function, Self::Learned(evaluation) if evaluation.counts_moves())
+            function.is_mobility()
+                || matches!(function, Self::Learned(evaluation) if evaluation.counts_moves())
         };
         Wanted { legal: self.has(&counts_moves), all_goals: self.has(&|term| *term == Self::Goal) }
     }
@@ -142,6 +140,15 @@ impl EvaluationFunction {
     /// Whether it costs more to evaluate a state than to look it up in a table.
     pub(super) fn is_costly(&self) -> bool {
         self.has(&|term| matches!(term, Self::GoalProximity | Self::Novelty | Self::MonteCarlo))
+    }
+
+    /// Whether the value of a state depends on the state before.
+    pub(super) fn depends_on_state_before(&self) -> bool {
+        self.has(&Self::is_mobility)
+    }
+
+    fn is_mobility(&self) -> bool {
+        matches!(self, Self::Mobility | Self::Focus | Self::OpponentMobility | Self::OpponentFocus)
     }
 
     /// Whether the value of a state depends on the state that the search began with.
@@ -270,14 +277,21 @@ impl CutOff<'_, '_> {
         value.unwrap_or(UNKNOWN)
     }
 
-    /// The number of legal moves, in percent of the largest number in random play.
+    /// The number of legal moves, in percent of the largest number in random play. Of a role that
+    /// waits it is the number in the state before: where roles move in turn, mobility would
+    /// otherwise be the same in all states in which another role is to move.
     fn mobility(&mut self, role: RoleId) -> Result<f64, Halt> {
         if self.memory.most_moves.is_none() {
             let most = mobility_scale::most_moves(self.machine, self.stopwatch)?;
             self.memory.most_moves = Some(most);
         }
         let most = self.memory.most_moves.as_ref().map_or(1, |most| most[usize::from(role.0)]);
-        let n_moves = self.frame.n_moves(self.machine, self.above, role)?;
+        let mut n_moves = self.frame.n_moves(self.machine, self.above, role)?;
+        if n_moves == 1
+            && let Some(above) = self.above
+        {
+            n_moves = above.legal[usize::from(role.0)].len();
+        }
         Ok((100.0 * n_moves as f64 / most as f64).min(100.0))
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use games::{Case, Expression, Guards, Leniency, RoleId, StateMachine, library, validate};
+use rustc_hash::FxHashMap;
 
 use super::*;
 use crate::Stop;
@@ -94,6 +95,35 @@ fn moves_are_counted_against_the_most_in_random_play() {
         check(&two, 1, "opponent_mobility", 50.0);
         check(&two, 1, "mobility", 99.0);
     }
+}
+
+/// Where roles move in turn, a role that waits would otherwise have as many moves in every state.
+#[test]
+fn the_moves_of_a_role_that_waits_are_those_of_the_state_before() {
+    let mut machine = network_machine(COUNTED);
+    let machine = machine.as_mut();
+    let (one, two) = (state_of(machine, "(at 1)"), state_of(machine, "(at 2)"));
+    let mut before = Frame::new(3);
+    before.begin(&two);
+    assert!(before.list_moves(machine, None, &FxHashMap::default()).unwrap());
+    let (mut memory, stop) = (EvaluationMemory::default(), Stop::never());
+    let mut value = |role, function: &str| {
+        let mut frame = Frame::new(3);
+        frame.begin(&one);
+        let mut cut_off = CutOff {
+            machine,
+            above: Some(&before),
+            frame: &mut frame,
+            role: RoleId(role),
+            memory: &mut memory,
+            stopwatch: &mut Stopwatch::new(&stop),
+        };
+        cut_off.score(&read(function)).unwrap()
+    };
+    // `b` had five moves before, and has one; `a` had two, and has four.
+    assert_eq!([value(1, "mobility"), value(0, "opponent_mobility")], [99.0, 99.0]);
+    assert_eq!([value(1, "focus"), value(0, "opponent_focus")], [1.0, 1.0]);
+    assert_eq!([value(0, "mobility"), value(1, "opponent_mobility")], [99.0, 99.0]);
 }
 
 #[test]
