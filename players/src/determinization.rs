@@ -16,7 +16,9 @@ use crate::belief::{Belief, PARTICLES, Tracker, TrackerSettings};
 use crate::kind::PlayerKind;
 use crate::options::OptionSpec;
 use crate::search::chance::ChanceCuts;
-use crate::search::{BOUNDED, MAX_LEVELS, Memory, Opponents, Search, Settings, settings};
+use crate::search::{
+    BOUNDED, MAX_LEVELS, Memory, Opponents, Search, Settings, endless_lines, settings,
+};
 use crate::seed;
 use crate::{
     Candidate, Deliberation, Failure, OptionError, Options, Player, Seat, Stop, Turn, ValueBound,
@@ -217,9 +219,7 @@ impl Determinization {
         let deliberation = self.deliberation.get_or_insert_default();
         deliberation.completed = is_settled;
         if !is_settled {
-            deliberation
-                .notes
-                .push(format!("lines that did not end within {most} steps count as 0"));
+            deliberation.notes.push(endless_lines(MAX_LEVELS));
         }
         Ok(means)
     }

@@ -303,14 +303,14 @@ impl Tree {
                     own.replies.iter().map(|outcomes| self.n_visits(outcomes)).sum::<u64>()
                 };
                 let upper = self.of_move(a).1.total_cmp(&self.of_move(b).1);
-                let looks = || self.compare_moves(is_guided, a, b);
+                let looks = || self.compare(is_guided, Self::estimate_of_move, *a, *b);
                 upper.then_with(looks).then_with(|| least(b).cmp(&least(a)))
             });
             let Some(own) = own else { return at };
             let is_open = |outcomes: &&Vec<usize>| outcomes.iter().any(|&at| !self.is_solved(at));
             let reply = own.replies.iter().filter(is_open).min_by(|a, b| {
                 let lower = self.of_reply(a).0.total_cmp(&self.of_reply(b).0);
-                let looks = || self.compare_replies(is_guided, a, b);
+                let looks = || self.compare(is_guided, Self::estimate_of_reply, &a[..], &b[..]);
                 lower.then_with(looks).then_with(|| self.n_visits(a).cmp(&self.n_visits(b)))
             });
             let Some(outcomes) = reply else { return at };

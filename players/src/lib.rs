@@ -60,6 +60,7 @@ mod legal;
 mod mcts;
 mod minimax;
 mod monte_carlo;
+mod most_visited;
 pub mod options;
 pub mod own_machine;
 mod perfect;

@@ -66,6 +66,11 @@ pub(crate) use value::Value;
 /// stack. A state there that is not terminal counts as play without end, which gives no reward.
 pub(crate) const MAX_LEVELS: usize = 1000;
 
+/// The note about lines that are longer than the search can look.
+pub(crate) fn endless_lines(n_steps: usize) -> String {
+    format!("lines that did not end within {} count as 0", counted(n_steps, "step"))
+}
+
 /// How the joint replies of the other roles are weighed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opponents {
@@ -331,8 +336,7 @@ impl<'a> Search<'a> {
             deliberation.notes.push(format!("{moves} not tried (option `width`)"));
         }
         if self.met_endless_line {
-            let steps = counted(self.deepest, "step");
-            deliberation.notes.push(format!("lines that did not end within {steps} count as 0"));
+            deliberation.notes.push(endless_lines(self.deepest));
         }
         deliberation
     }

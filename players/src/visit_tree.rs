@@ -1,15 +1,11 @@
 //! A tree of Monte-Carlo search: the nodes that were visited most, with their visits and mean
 //! rewards.
 
-mod most_visited;
-
 use games::MoveId;
 
 use crate::ExpectedStep;
 use crate::belief_tree::Seen;
 use crate::recorded_tree::RecordedTree;
-
-pub(crate) use most_visited::{Line, most_visited};
 
 /// Maximum number of nodes, where no other is wanted: as many as one likes to read.
 pub(crate) const MAX_NODES: usize = 100;

@@ -7,8 +7,8 @@ use rustc_hash::FxHashSet;
 use super::{Growth, Tree};
 use crate::ExpectedStep;
 use crate::bound_tree::{BoundNode, BoundTree, Stage};
+use crate::most_visited::{Line, most_visited};
 use crate::search::{Frame, Halt};
-use crate::visit_tree::{Line, most_visited};
 
 /// A state on the way to be shown.
 struct Shown {

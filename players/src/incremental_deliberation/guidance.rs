@@ -28,7 +28,7 @@ impl Tree {
     }
 
     /// What the state after a joint reply looks worth: the mean over chance.
-    fn estimate_of_reply(&self, outcomes: &[usize]) -> f64 {
+    pub(super) fn estimate_of_reply(&self, outcomes: &[usize]) -> f64 {
         outcomes.iter().map(|&at| self.estimate(at)).sum::<f64>() / outcomes.len() as f64
     }
 
@@ -38,28 +38,16 @@ impl Tree {
         replies.fold(100.0, f64::min)
     }
 
-    /// Which of two of my moves looks better, if states have estimates.
-    pub(super) fn compare_moves(
+    /// Which of two looks better by its estimate, if states have estimates.
+    pub(super) fn compare<T: ?Sized>(
         &self,
         is_guided: bool,
-        one: &OwnMove,
-        other: &OwnMove,
+        estimate: fn(&Self, &T) -> f64,
+        one: &T,
+        other: &T,
     ) -> Ordering {
         match is_guided {
-            true => self.estimate_of_move(one).total_cmp(&self.estimate_of_move(other)),
-            false => Ordering::Equal,
-        }
-    }
-
-    /// After which of two replies the state looks better, if states have estimates.
-    pub(super) fn compare_replies(
-        &self,
-        is_guided: bool,
-        one: &[usize],
-        other: &[usize],
-    ) -> Ordering {
-        match is_guided {
-            true => self.estimate_of_reply(one).total_cmp(&self.estimate_of_reply(other)),
+            true => estimate(self, one).total_cmp(&estimate(self, other)),
             false => Ordering::Equal,
         }
     }

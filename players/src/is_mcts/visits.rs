@@ -10,7 +10,8 @@ use rustc_hash::FxHashMap;
 
 use super::{Arm, Forest, Node};
 use crate::belief_tree::Seen;
-use crate::visit_tree::{Known, VisitEvent, VisitNode, VisitTree, most_visited};
+use crate::most_visited::most_visited;
+use crate::visit_tree::{Known, VisitEvent, VisitNode, VisitTree};
 
 /// How the information sets of the player's role follow each other.
 pub(super) struct Record {

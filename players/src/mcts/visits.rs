@@ -6,7 +6,8 @@ use rustc_hash::FxHashMap;
 use super::search::Search;
 use super::tree::{Edge, Kind, NONE, by_role};
 use crate::ExpectedStep;
-use crate::visit_tree::{Known, Line, VisitEvent, VisitNode, VisitTree, most_visited};
+use crate::most_visited::{Line, most_visited};
+use crate::visit_tree::{Known, VisitEvent, VisitNode, VisitTree};
 
 /// A position that was visited or proven, on the way to be shown.
 struct Seen {
