@@ -30,15 +30,23 @@ impl<'a, T> Line<'a, T> {
     }
 }
 
-/// The most visited nodes of a tree, `max_nodes` at most, each with the index of the one above
-/// it. Those below a node follow it, the most visited first; of equals, those that `below` gives
+/// The part of a tree that is shown.
+pub(crate) struct MostVisited<T> {
+    /// The nodes, each with the index of the one above it. Those below a node follow it, the most
+    /// visited first.
+    pub(crate) nodes: Vec<(Option<usize>, T)>,
+    /// Nodes directly below these that are not shown.
+    pub(crate) n_cut: u64,
+}
+
+/// The most visited nodes of a tree, `max_nodes` at most; of equals, those that `below` gives
 /// first.
 pub(crate) fn most_visited<T>(
     root: T,
     max_nodes: usize,
     visits: impl Fn(&T) -> u64,
     mut below: impl FnMut(&Line<'_, T>) -> Vec<T>,
-) -> Vec<(Option<usize>, T)> {
+) -> MostVisited<T> {
     let mut shown: Vec<Shown<T>> = Vec::new();
     // Of equals, those that were found first.
     let mut by_visits = BinaryHeap::from([(visits(&root), Reverse(0))]);
@@ -58,7 +66,7 @@ pub(crate) fn most_visited<T>(
             waiting.push(Some((Some(index), child)));
         }
     }
-    walk(shown)
+    MostVisited { nodes: walk(shown), n_cut: by_visits.len() as u64 }
 }
 
 /// The nodes in the order of a walk through the tree.

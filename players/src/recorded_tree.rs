@@ -11,13 +11,16 @@ pub struct RecordedTree<N> {
     pub nodes: Vec<N>,
     /// Nodes that are not recorded, since there were more than the record may have.
     pub n_unrecorded: u64,
+    /// Of trees in which a node stands at each line that leads to it: places directly below the
+    /// recorded nodes that are left out, also if their nodes are recorded elsewhere.
+    pub n_lines_cut: u64,
     /// Iterations before, whose trees are not recorded.
     pub n_earlier: u64,
 }
 
 impl<N> Default for RecordedTree<N> {
     fn default() -> Self {
-        Self { nodes: Vec::new(), n_unrecorded: 0, n_earlier: 0 }
+        Self { nodes: Vec::new(), n_unrecorded: 0, n_lines_cut: 0, n_earlier: 0 }
     }
 }
 

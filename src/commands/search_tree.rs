@@ -33,6 +33,9 @@ pub(super) struct Tree {
     pub(super) nodes: Vec<Node>,
     /// States that were entered after the record was full.
     pub(super) n_unrecorded: u64,
+    /// Lines that are left out below the states shown, also if they lead to states that are shown
+    /// elsewhere.
+    pub(super) n_lines_cut: u64,
     /// The search went to several depths, and this is the tree of the last one.
     #[serde(skip)]
     pub(super) is_last_of_several: bool,
@@ -124,6 +127,7 @@ impl Tree {
             role: names.role(me).to_owned(),
             nodes,
             n_unrecorded: tree.n_unrecorded,
+            n_lines_cut: tree.n_lines_cut,
             is_last_of_several: tree.n_earlier > 0,
             is_of_knowledge: false,
         }
@@ -150,14 +154,19 @@ impl Tree {
         self.has_visits() && self.is_of_knowledge
     }
 
-    /// How many states more there are, in words.
+    /// How many states more there are, in words; or lines, if each state is shown at some line.
     fn unrecorded_words(&self) -> Option<String> {
-        let states = match self.has_information_sets() {
-            true => counted(self.n_unrecorded, "more node", "more nodes"),
-            false => counted(self.n_unrecorded, "more state", "more states"),
+        let more = match self.n_unrecorded {
+            0 if self.n_lines_cut == 0 => return None,
+            0 => {
+                let lines = counted(self.n_lines_cut, "more line", "more lines");
+                format!("{lines} to states that are shown")
+            }
+            n if self.has_information_sets() => counted(n, "more node", "more nodes"),
+            n => counted(n, "more state", "more states"),
         };
         let why = if self.has_visits() { "visited less often" } else { "not recorded" };
-        (self.n_unrecorded > 0).then(|| format!("{states}, {why} (see --tree-nodes)"))
+        Some(format!("{more}, {why} (see --tree-nodes)"))
     }
 }
 
@@ -355,4 +364,29 @@ pub(super) fn depths(tree: &Tree) -> Vec<usize> {
         depths.push(node.parent.map_or(0, |parent| depths[parent] + 1));
     }
     depths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_that_is_cut_says_so_even_if_it_has_all_states() {
+        let root = Node { visits: Some(3), ..Node::new(None, String::new(), "proven") };
+        let mut tree = Tree {
+            role: "left".to_owned(),
+            nodes: vec![root],
+            n_unrecorded: 0,
+            n_lines_cut: 0,
+            is_last_of_several: false,
+            is_of_knowledge: false,
+        };
+        assert_eq!(tree.unrecorded_words(), None);
+        tree.n_lines_cut = 2;
+        let words = "2 more lines to states that are shown, visited less often (see --tree-nodes)";
+        assert_eq!(tree.unrecorded_words().unwrap(), words);
+        tree.n_unrecorded = 1;
+        let words = "1 more state, visited less often (see --tree-nodes)";
+        assert_eq!(tree.unrecorded_words().unwrap(), words);
+    }
 }

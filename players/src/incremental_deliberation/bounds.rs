@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use super::{Growth, Tree};
 use crate::ExpectedStep;
 use crate::bound_tree::{BoundNode, BoundTree, Stage};
-use crate::most_visited::{Line, most_visited};
+use crate::most_visited::{Line, MostVisited, most_visited};
 use crate::search::{Frame, Halt};
 
 /// A state on the way to be shown.
@@ -30,7 +30,8 @@ impl Growth<'_> {
     pub(super) fn bound_tree(&mut self, tree: &Tree, max_nodes: usize) -> Result<BoundTree, Halt> {
         let visits = |shown: &Shown| tree.nodes[shown.at].visits;
         let root = Shown { at: tree.root, way: Way::default() };
-        let shown = most_visited(root, max_nodes, visits, |line| shown_below(tree, line));
+        let MostVisited { nodes: shown, n_cut } =
+            most_visited(root, max_nodes, visits, |line| shown_below(tree, line));
         let distinct: FxHashSet<usize> = shown.iter().map(|(_, shown)| shown.at).collect();
         let is_reachable = tree.reachable(&mut || Ok(()))?;
         let n_reachable = is_reachable.iter().filter(|&&is_met| is_met).count();
@@ -68,7 +69,7 @@ impl Growth<'_> {
             });
             line.push((index, frame));
         }
-        Ok(BoundTree { nodes, n_unrecorded, n_earlier: 0 })
+        Ok(BoundTree { nodes, n_unrecorded, n_lines_cut: n_cut, n_earlier: 0 })
     }
 
     /// The moves of one way on from the state of a frame.
@@ -171,7 +172,11 @@ mod tests {
 
     /// The tree after at most `budget` states in the initial state.
     fn tree(graph: &Graph, budget: u64) -> Option<Arc<BoundTree>> {
-        said(&mut *graph.machine(), 0, budget, Some(100)).unwrap().deliberation.bound_tree
+        tree_of(graph, budget, 100)
+    }
+
+    fn tree_of(graph: &Graph, budget: u64, max_nodes: usize) -> Option<Arc<BoundTree>> {
+        said(&mut *graph.machine(), 0, budget, Some(max_nodes)).unwrap().deliberation.bound_tree
     }
 
     fn legal(machine: &mut dyn StateMachine, state: &State, role: RoleId) -> Vec<MoveId> {
@@ -332,7 +337,10 @@ mod tests {
         assert_eq!(tree.nodes[2], BoundNode { parent: Some(1), ..tree.nodes[4].clone() });
         assert_eq!((tree.nodes[2].stage, tree.nodes[2].bounds), (Stage::Terminal, (60.0, 60.0)));
         assert_eq!(tree.nodes[0].bounds.0, 60.0);
-        assert_eq!(tree.n_unrecorded, 0);
+        assert_eq!((tree.n_unrecorded, tree.n_lines_cut), (0, 0));
+        // The last of these nodes is at another place of the tree, too.
+        let cut = tree_of(&graph, 100, 4).unwrap();
+        assert_eq!((cut.nodes.len(), cut.n_unrecorded, cut.n_lines_cut), (4, 0, 1));
     }
 
     /// A state in which a role has no move is not shown as the end of a match, and a root that is

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Arm, Forest, Node};
 use crate::belief_tree::Seen;
-use crate::most_visited::most_visited;
+use crate::most_visited::{MostVisited, most_visited};
 use crate::visit_tree::{Known, VisitEvent, VisitNode, VisitTree};
 
 /// How the information sets of the player's role follow each other.
@@ -102,12 +102,14 @@ impl Forest {
         let root = Place::Set(root, &[]);
         let n_visited = self.n_visited(&root, &sets_after);
         let visits = |place: &Place<'_>| self.visits(place);
-        let shown = most_visited(root, record.max_nodes, visits, |line| {
-            self.below(line.last(), &sets_after)
-        });
+        let MostVisited { nodes: shown, n_cut } =
+            most_visited(root, record.max_nodes, visits, |line| {
+                self.below(line.last(), &sets_after)
+            });
         let n_unrecorded = n_visited - shown.len() as u64;
         let node = |(parent, place): &(_, Place<'_>)| self.visit_node(*parent, place);
-        Some(VisitTree { nodes: shown.iter().map(node).collect(), n_unrecorded, n_earlier: 0 })
+        let nodes = shown.iter().map(node).collect();
+        Some(VisitTree { nodes, n_unrecorded, n_lines_cut: n_cut, n_earlier: 0 })
     }
 
     /// What was visited directly below a place.

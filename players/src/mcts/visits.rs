@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use super::search::Search;
 use super::tree::{Edge, Kind, NONE, by_role};
 use crate::ExpectedStep;
-use crate::most_visited::{Line, most_visited};
+use crate::most_visited::{Line, MostVisited, most_visited};
 use crate::visit_tree::{Known, VisitEvent, VisitNode, VisitTree};
 
 /// A position that was visited or proven, on the way to be shown.
@@ -26,13 +26,15 @@ impl Search {
         let visits = self.tree.node(root).visits;
         let first = Seen { step: Vec::new(), visits, is_most: false, at: root };
         let visits = |position: &Seen| u64::from(position.visits);
-        let shown = most_visited(first, max_nodes, visits, |line| self.seen_below(line));
+        let MostVisited { nodes: shown, n_cut } =
+            most_visited(first, max_nodes, visits, |line| self.seen_below(line));
         let mut distinct: Vec<u32> = shown.iter().map(|(_, position)| position.at).collect();
         distinct.sort_unstable();
         distinct.dedup();
         let n_unrecorded = self.n_visited(root).saturating_sub(distinct.len() as u64);
         let node = |(parent, position)| self.visit_node(position, parent, me);
-        VisitTree { nodes: shown.into_iter().map(node).collect(), n_unrecorded, n_earlier: 0 }
+        let nodes = shown.into_iter().map(node).collect();
+        VisitTree { nodes, n_unrecorded, n_lines_cut: n_cut, n_earlier: 0 }
     }
 
     /// The children of the last position that were visited or proven. Lines may lead back to

@@ -46,6 +46,7 @@ pub(in crate::commands) fn tree(beliefs: &BeliefTree, me: RoleId, names: &mut im
         role: names.role(me).to_owned(),
         nodes,
         n_unrecorded: beliefs.n_unrecorded,
+        n_lines_cut: beliefs.n_lines_cut,
         is_last_of_several: false,
         is_of_knowledge: true,
     }

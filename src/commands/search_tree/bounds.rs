@@ -38,6 +38,7 @@ pub(in crate::commands) fn tree(bounds: &BoundTree, me: RoleId, names: &mut impl
         role: names.role(me).to_owned(),
         nodes,
         n_unrecorded: bounds.n_unrecorded,
+        n_lines_cut: bounds.n_lines_cut,
         is_last_of_several: false,
         is_of_knowledge: false,
     }

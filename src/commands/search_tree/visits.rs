@@ -47,6 +47,7 @@ pub(in crate::commands) fn tree(visits: &VisitTree, me: RoleId, names: &mut impl
         role,
         nodes,
         n_unrecorded: visits.n_unrecorded,
+        n_lines_cut: visits.n_lines_cut,
         is_last_of_several: false,
         is_of_knowledge: root.is_some_and(|root| matches!(root.event, VisitEvent::Knows(_))),
     }

@@ -128,7 +128,7 @@ mod tests {
                 nodes.push(node(Some(parent), &[0, j], leaf));
             }
         }
-        SearchTree { nodes, n_unrecorded: 0, n_earlier: 0 }
+        SearchTree { nodes, ..SearchTree::default() }
     }
 
     #[test]
