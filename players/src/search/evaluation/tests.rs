@@ -250,45 +250,62 @@ fn only_names_and_sums_of_names_are_read() {
     }
 }
 
-/// By every function and to every depth, alpha-beta with a table and deepening finds the
-/// value of minimax, whatever it met before.
+/// Alpha-beta with a table, with and without deepening, finds the value of minimax in the initial state.
+fn check_against_minimax(machine: &mut dyn StateMachine, function: &str, depth: u32) {
+    let role = RoleId(0);
+    assert_eq!(SearchRoles::new(machine.game(), role).me, role);
+    let state = machine.initial_state().unwrap();
+    let stop = Stop::never();
+    let plain =
+        Settings { window: UNBOUNDED, depth, evaluation: read(function), ..Settings::TEXTBOOK };
+    let cut = Settings {
+        window: OUTSIDE,
+        narrow: true,
+        chance_cuts: ChanceCuts::Star1,
+        deepening: true,
+        remembered: 1000,
+        ..plain.clone()
+    };
+    let at_once = Settings { deepening: false, ..cut.clone() };
+    let [expected, found, found_at_once] = [plain, cut, at_once].map(|settings| {
+        let mut memory = Memory::default();
+        let mut search = Search::new(machine, role, settings, &mut memory, &stop);
+        search.best_move(&state).unwrap().value.unwrap().score
+    });
+    let game = machine.game().name();
+    for found in [found, found_at_once] {
+        assert!(
+            (found - expected).abs() < 1e-6,
+            "{game}, {function}, depth {depth}: {found}, not {expected}"
+        );
+    }
+}
+
+/// By every function and to every depth, whatever it met before.
 #[test]
 fn alpha_beta_finds_the_value_of_minimax_by_every_function() {
     let names = NAMED.map(|(name, _)| name);
     for game in ["tic_tac_toe", "connect_four_4x4", "pig", "othello_4x4"] {
         for function in names.into_iter().chain(["goal_proximity + 2*mobility"]) {
             for depth in 1..=3 {
-                let mut machine = shipped(game);
-                let role = RoleId(0);
-                assert_eq!(SearchRoles::new(machine.game(), role).me, role);
-                let state = machine.initial_state().unwrap();
-                let stop = Stop::never();
-                let plain = Settings {
-                    window: UNBOUNDED,
-                    depth,
-                    evaluation: read(function),
-                    ..Settings::TEXTBOOK
-                };
-                let cut = Settings {
-                    window: OUTSIDE,
-                    narrow: true,
-                    chance_cuts: ChanceCuts::Star1,
-                    deepening: true,
-                    remembered: 1000,
-                    ..plain.clone()
-                };
-                let mut score = |settings: Settings| {
-                    let mut memory = Memory::default();
-                    let machine = machine.as_mut();
-                    let mut search = Search::new(machine, role, settings, &mut memory, &stop);
-                    search.best_move(&state).unwrap().value.unwrap().score
-                };
-                let (expected, found) = (score(plain), score(cut));
-                assert!(
-                    (found - expected).abs() < 1e-6,
-                    "{game}, {function}, depth {depth}: {found}, not {expected}"
-                );
+                check_against_minimax(&mut *shipped(game), function, depth);
             }
         }
+    }
+}
+
+/// `a` waits in `z`, to which it came by one of two moves or of three: the state has two values.
+#[test]
+fn the_mobility_of_a_role_that_waits_is_not_remembered_with_the_state() {
+    let text = "(role a) (role b) (init (at s)) (turn s a) (turn x1 b) (turn y1 b) (turn x2 a)
+        (turn y2 a) (turn z b)
+        (step s x x1) (step s y y1) (step x1 m x2) (step x1 n x2) (step y1 m y2) (step y1 n y2)
+        (step x2 p z) (step x2 q z) (step y2 p z) (step y2 q z) (step y2 r z) (step z m e)
+        (<= (legal ?r ?m) (true (at ?s)) (turn ?s ?r) (step ?s ?m ?t))
+        (<= (legal ?r noop) (role ?r) (true (at ?s)) (turn ?s ?other) (distinct ?r ?other))
+        (<= (next (at ?t)) (true (at ?s)) (turn ?s ?r) (does ?r ?m) (step ?s ?m ?t))
+        (<= terminal (true (at e))) (goal a 50) (goal b 50)";
+    for function in ["mobility", "goal_proximity + 2*mobility", "novelty + mobility"] {
+        check_against_minimax(&mut *network_machine(text), function, 3);
     }
 }
