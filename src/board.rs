@@ -7,14 +7,19 @@
 //! leads from a cell to the one beside it.
 //!
 //! `towers`, `track` and `owners` recognise what is no single grid of squares: things piled
-//! up, men counted on the points of a track, and a grid for each role.
+//! up, men counted on the points of a track, and a grid for each role. Where there is no grid
+//! at all, `blocks` finds things that stand on each other, and `table` what can be listed in rows:
+//! counts, hands and tiles.
 
 mod axis;
+mod blocks;
 mod boards;
 mod clues;
+mod counts;
 mod directions;
 mod finder;
 mod grid;
+mod hands;
 mod hexagons;
 mod looks;
 mod marks;
@@ -23,7 +28,9 @@ mod orientation;
 mod owners;
 mod relations;
 mod statics;
+mod table;
 mod text;
+mod tiles;
 mod towers;
 mod track;
 mod trial;
@@ -34,16 +41,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use games::{Expression, Game};
 
-use axis::Orders;
+use axis::{Axis, Orders};
+use blocks::Blocks;
 use clues::Clues;
-use grid::{Grid, Located};
+use grid::{Grid, Layer, Located};
 use orientation::Orientation;
 use owners::Owned;
+use table::FactTable;
 use track::Track;
 use walls::Walls;
 
 pub use boards::Boards;
 pub use looks::{Look, Side};
+pub use table::Shown;
 
 /// A grid and what stands on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,6 +86,10 @@ enum Form {
     Piles(Vec<String>),
     /// A row for each role, with its number of men at each place.
     Counts,
+    /// Things upon each other.
+    Blocks(Blocks),
+    /// Facts in rows.
+    Table(FactTable),
 }
 
 /// Finds the boards of a game in the positions of a match, the first of which is the
@@ -86,8 +100,15 @@ enum Form {
 pub fn find(game: &Game, positions: &[Vec<Expression>]) -> Option<Boards> {
     let orders = Orders::of(game);
     let domain = finder::domain(game);
-    let relations = relations::relations(&domain, positions);
-    let grid = finder::grid(&orders, &relations);
+    let mut relations = relations::relations(&domain, positions);
+    let more = OnceCell::new();
+    let more = || -> &[Vec<Expression>] { more.get_or_init(|| trial::positions(game)) };
+    let mut grid = finder::grid(&orders, &relations);
+    if let Some(layer) = grid.as_ref().filter(|grid| is_clock(grid, positions, &more)) {
+        let Layer { name, n_arguments, .. } = &layer.layers[0];
+        relations.retain(|relation, _| *relation != (name.as_str(), *n_arguments));
+        grid = finder::grid(&orders, &relations);
+    }
     let common = grid.as_ref().map(|grid| &grid.layers[0]);
     let is_common = |(name, n_arguments): relations::Relation<'_>| {
         common.is_none_or(|layer| layer.name == name && layer.n_arguments == n_arguments)
@@ -95,8 +116,6 @@ pub fn find(game: &Game, positions: &[Vec<Expression>]) -> Option<Boards> {
     let is_player = |role: &games::RoleId| Some(*role) != game.random();
     let roles: Vec<String> =
         game.role_ids().filter(is_player).map(|role| game.role_name(role).to_owned()).collect();
-    let more = OnceCell::new();
-    let more = || -> &[Vec<Expression>] { more.get_or_init(|| trial::positions(game)) };
     for (&relation, rows) in relations.iter().filter(|(relation, _)| is_common(**relation)) {
         if track::is_likely(relation, rows, &roles, &orders) {
             let all: Vec<Vec<Expression>> = positions.iter().chain(more()).cloned().collect();
@@ -107,7 +126,12 @@ pub fn find(game: &Game, positions: &[Vec<Expression>]) -> Option<Boards> {
         }
     }
     let owned = Owned::find(game, &roles, &orders, &relations, &is_common, &more);
-    let grid = owned.as_ref().map(|owned| owned.grid.clone()).or(grid)?;
+    let Some(grid) = owned.as_ref().map(|owned| owned.grid.clone()).or(grid) else {
+        // Random play, which may take long, makes all matches of a game alike.
+        without_grid(&orders, &domain, positions, &roles)?;
+        let all: Vec<Vec<Expression>> = positions.iter().chain(more()).cloned().collect();
+        return without_grid(&orders, &domain, &all, &roles);
+    };
     if let Some(grid) = towers::towers(&grid, &orders, positions) {
         return Some(Boards::from(Board::of_towers(grid)));
     }
@@ -128,6 +152,45 @@ pub fn find(game: &Game, positions: &[Vec<Expression>]) -> Option<Boards> {
         Some(owned) => board.split(&owned, &domain, positions, &roles),
         None => Boards::from(board),
     })
+}
+
+/// Whether what seems to be a single thing on a grid are the digits of a clock. A match may be too
+/// short to show it, so that it takes `more` positions of random play.
+fn is_clock<'m>(
+    grid: &Grid,
+    positions: &[Vec<Expression>],
+    more: &dyn Fn() -> &'m [Vec<Expression>],
+) -> bool {
+    let Layer { name, n_arguments: 2, columns: [Some(first), Some(second)], .. } = &grid.layers[0]
+    else {
+        return false;
+    };
+    let is_of = |fact: &&Expression| grid.locate(fact).is_some_and(|located| located.layer == 0);
+    if positions.iter().any(|facts| facts.iter().filter(is_of).count() > 1) {
+        return false;
+    }
+    let relations = relations::relations(&[], more());
+    let axes = [&grid.axes[0], &grid.axes[1]];
+    relations.get(&(name.as_str(), 2)).is_some_and(|rows| rows.is_clock([*first, *second], axes))
+}
+
+/// What can be drawn of facts that form no grid.
+fn without_grid(
+    orders: &Orders,
+    domain: &[Expression],
+    positions: &[Vec<Expression>],
+    roles: &[String],
+) -> Option<Boards> {
+    let mut relations = relations::relations_of(1..=4, domain, positions);
+    for rows in relations.values_mut() {
+        rows.played.resize(positions.len(), vec![]);
+    }
+    if let Some(blocks) = Blocks::find(&relations) {
+        return Some(Boards::from(Board::of_blocks(blocks)));
+    }
+    let tables = table::tables(&relations, roles, orders);
+    let show_enough = table::show_enough(&tables, positions);
+    show_enough.then(|| tables.into_iter().map(Board::of_table).collect())
 }
 
 /// The cells of facts that `base` lists or that were met; `None` if `base` lists none.
@@ -227,6 +290,30 @@ impl Board {
         Self { title, grid, form, places: None, walls, marks, looks }
     }
 
+    /// Towers of things.
+    fn of_blocks(blocks: Blocks) -> Self {
+        let things = &blocks.things;
+        let heights = (1..=things.len()).map(|height| height.to_string()).collect();
+        let axes = [Axis::named(blocks.places()), Axis::named(heights)];
+        let size = u8::try_from(things.len()).ok().map(|n| (n, n));
+        let look = Look { size, ..Look::default() };
+        let looks = things.iter().map(|thing| (thing.clone(), look)).collect();
+        Self { looks, ..Self::bare(axes, Form::Blocks(blocks)) }
+    }
+
+    fn of_table(table: FactTable) -> Self {
+        let upwards = table.rows.iter().rev().cloned().collect();
+        let axes = [Axis::named(table.columns.clone()), Axis::named(upwards)];
+        Self::bare(axes, Form::Table(table))
+    }
+
+    /// A board without anything on its grid.
+    fn bare(axes: [Axis; 2], form: Form) -> Self {
+        let grid = Grid { layers: vec![], axes };
+        let (marks, looks, walls) = (BTreeMap::new(), BTreeMap::new(), Walls::default());
+        Self { title: None, grid, form, places: None, walls, marks, looks }
+    }
+
     fn turned(self, orientation: Orientation) -> Self {
         Self { grid: self.grid.turned(orientation), ..self }
     }
@@ -248,7 +335,7 @@ impl Board {
     pub fn rows(&self) -> &[String] {
         match &self.form {
             Form::Towers(heights) | Form::Piles(heights) => heights,
-            Form::Squares | Form::Hexagons(_) | Form::Counts => &self.grid.axes[1].values,
+            _ => &self.grid.axes[1].values,
         }
     }
 
@@ -258,7 +345,7 @@ impl Board {
     pub fn shift(&self) -> i32 {
         match self.form {
             Form::Hexagons(shift) => shift,
-            Form::Squares | Form::Towers(_) | Form::Piles(_) | Form::Counts => 0,
+            _ => 0,
         }
     }
 
@@ -298,7 +385,27 @@ impl Board {
     /// Whether the board shows a fact.
     #[must_use]
     pub fn shows(&self, fact: &Expression) -> bool {
-        self.grid.locate(fact).is_some()
+        match &self.form {
+            Form::Blocks(blocks) => blocks.shows(fact),
+            Form::Table(table) => table.shows(fact),
+            _ => self.grid.locate(fact).is_some(),
+        }
+    }
+
+    /// Whether it is a table of facts, and no place on which pieces stand.
+    #[must_use]
+    pub fn is_table(&self) -> bool {
+        matches!(self.form, Form::Table(_))
+    }
+
+    /// How that is shown which [`Board::cells`] has on a cell.
+    #[must_use]
+    pub fn shown(&self, column: usize, row: usize, pieces: &[String]) -> Shown {
+        if let Form::Table(table) = &self.form {
+            return table.shown(table.rows.len() - 1 - row, column, pieces);
+        }
+        let marks: Vec<&str> = pieces.iter().map(|piece| self.mark(piece)).collect();
+        if marks.is_empty() { Shown::Nothing } else { Shown::Text(marks.join("+")) }
     }
 
     /// What a piece is drawn as: a few letters, or `.` if it stands for none.
@@ -357,6 +464,8 @@ impl Board {
                     }
                 }
             }
+            Form::Blocks(ref blocks) => return blocks.cells(facts),
+            Form::Table(ref table) => return table.cells(facts).into_iter().rev().collect(),
             Form::Squares | Form::Hexagons(_) => {
                 for Located { at: [column, row], piece, .. } in located {
                     if !self.is_nothing(&piece) {

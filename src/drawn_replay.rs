@@ -9,7 +9,7 @@ use results::counted::counted;
 use results::record::{DecisionRecord, Ending, MatchRecord, SeatRecord};
 use results::report::{Replay, ReplayBoard, ReplayPiece, ReplaySeat, ReplayStart, ReplayStep};
 
-use crate::board::{self, Board, Boards, Side};
+use crate::board::{self, Board, Boards, Shown, Side};
 use crate::error_chain::chained;
 use crate::recorded::{RecordedError, RecordedRun, positions};
 
@@ -186,11 +186,16 @@ impl<'b> Drawing<'b> {
     /// The cells of a position, row by row from the top.
     fn cells(&mut self, facts: &[Expression]) -> Vec<u32> {
         let mut cells = vec![];
-        for row in self.board.cells(facts).into_iter().rev() {
-            for stack in row {
-                let number = self.stacks.number(&stack.join(", "));
+        for (row, stacks) in self.board.cells(facts).into_iter().enumerate().rev() {
+            for (column, stack) in stacks.into_iter().enumerate() {
+                let shown = self.board.shown(column, row, &stack);
+                let number = match shown {
+                    Shown::Nothing => 0,
+                    // What looks the same is the same piece.
+                    _ => self.stacks.number(&format!("{}: {shown:?}", stack.join(", "))),
+                };
                 if number as usize == self.pieces.len() {
-                    self.pieces.push(self.piece(&stack));
+                    self.pieces.push(self.piece(&stack, shown));
                 }
                 cells.push(number);
             }
@@ -199,19 +204,26 @@ impl<'b> Drawing<'b> {
     }
 
     /// What stands on a cell, as one.
-    fn piece(&self, stack: &[String]) -> ReplayPiece {
-        let marks: Vec<&str> = stack.iter().map(|piece| self.board.mark(piece)).collect();
+    fn piece(&self, stack: &[String], shown: Shown) -> ReplayPiece {
+        let mark = shown.text();
+        let (number, cards) = match shown {
+            Shown::Bar { number, .. } => (Some(number), vec![]),
+            Shown::Cards { cards, .. } => (None, cards),
+            Shown::Nothing | Shown::Text(_) => (None, vec![]),
+        };
         let looks = || stack.iter().map(|piece| self.board.look(piece));
         let colour = looks().find_map(|look| look.side).map(|side| match side {
             Side::Colour(colour) => colour.to_owned(),
             Side::Role(role) => format!("side{}", role % N_SIDES + 1),
         });
         ReplayPiece {
-            mark: marks.join("+"),
+            mark,
             name: stack.join(", "),
             colour,
             is_king: looks().any(|look| look.is_king),
             width: looks().find_map(|look| look.size).map(width),
+            number,
+            cards,
         }
     }
 
@@ -224,6 +236,7 @@ impl<'b> Drawing<'b> {
         };
         ReplayBoard {
             title: self.board.title().map(str::to_owned),
+            is_table: self.board.is_table(),
             gaps: cells(&|column, row| !self.board.is_place(column, row)),
             walls_right: cells(&|column, row| self.board.has_wall_right(column, row)),
             walls_above: cells(&|column, row| self.board.has_wall_above(column, row)),

@@ -103,6 +103,11 @@ pub(super) struct Axis {
 }
 
 impl Axis {
+    /// The axis of these names, in this order.
+    pub(super) fn named(values: Vec<String>) -> Self {
+        Self { values, is_ordered: true, is_lettered: false, is_named: true }
+    }
+
     /// The axis that `names` lie on; `None` if nothing orders them.
     pub(super) fn new(names: &BTreeSet<String>, orders: &Orders) -> Option<Self> {
         let Some(line) = Line::new(names) else {

@@ -14,6 +14,12 @@ impl Boards {
         self.0.iter()
     }
 
+    /// Whether pieces stand on places, and not only facts in rows.
+    #[must_use]
+    pub fn have_places(&self) -> bool {
+        self.iter().any(|board| !board.is_table())
+    }
+
     /// Whether a board shows a fact.
     #[must_use]
     pub fn shows(&self, fact: &Expression) -> bool {

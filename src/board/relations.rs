@@ -95,6 +95,23 @@ impl<'a> Rows<'a> {
         self.played.iter().all(|facts| facts.len() <= 1) && places.windows(2).any(jumps)
     }
 
+    /// Whether there is never more than one fact, and each is always followed by the same: two
+    /// digits of a clock. These are positions of matches one after the other, all of which begin
+    /// with the same.
+    pub(super) fn is_clock(&self, columns: [usize; 2], axes: [&Axis; 2]) -> bool {
+        let place =
+            |row: &Row<'_>| [0, 1].map(|at| axes[at].position(&row[columns[at]].to_string()));
+        let places: Vec<_> = self.played.iter().flatten().map(place).collect();
+        let mut after = BTreeMap::new();
+        let goes_on = |pair: &[[Option<usize>; 2]]| {
+            let is_step = pair[0] != pair[1] && pair[1] != places[0];
+            !is_step || *after.entry(pair[0]).or_insert(pair[1]) == pair[1]
+        };
+        self.played.iter().all(|facts| facts.len() <= 1)
+            && places.windows(2).all(goes_on)
+            && self.is_counter(columns, axes)
+    }
+
     /// The only argument that is always the name of a role, if at least `n_roles` occur there.
     pub(super) fn owner(
         &self,
@@ -117,13 +134,22 @@ pub(super) fn relations<'a>(
     domain: &'a [Expression],
     positions: &'a [Vec<Expression>],
 ) -> BTreeMap<Relation<'a>, Rows<'a>> {
+    relations_of(2..=4, domain, positions)
+}
+
+/// The relations of so many arguments that some position has.
+pub(super) fn relations_of<'a>(
+    n_arguments: std::ops::RangeInclusive<usize>,
+    domain: &'a [Expression],
+    positions: &'a [Vec<Expression>],
+) -> BTreeMap<Relation<'a>, Rows<'a>> {
     let mut relations: BTreeMap<_, Rows<'_>> = BTreeMap::new();
     let played = positions.iter().enumerate();
     let played = played.flat_map(|(at, facts)| facts.iter().map(move |fact| (Some(at), fact)));
     for (at, fact) in domain.iter().map(|fact| (None, fact)).chain(played) {
         if let Expression::List(items) = fact
             && let Some((Expression::Atom(name), arguments)) = items.split_first()
-            && (2..=4).contains(&arguments.len())
+            && n_arguments.contains(&arguments.len())
         {
             let rows = relations.entry((name.as_str(), arguments.len())).or_default();
             let row = arguments.iter().collect();

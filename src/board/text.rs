@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use games::Expression;
 
-use super::{Board, Boards, marks};
+use super::{Board, Boards, Form, Shown, marks};
 
 /// Maximum number of columns of boards that stand side by side.
 const WIDTH: usize = 74;
@@ -65,7 +65,9 @@ impl Block {
         }
     }
 
-    fn text(self) -> String {
+    /// Without the last line if the columns have no names.
+    fn text(mut self) -> String {
+        self.0.pop_if(|line| line.trim().is_empty());
         self.0.iter().map(|line| format!("{}\n", line.trim_end())).collect()
     }
 }
@@ -73,13 +75,11 @@ impl Block {
 impl Board {
     /// The board of a position in text, with the names of rows and columns.
     pub(super) fn draw(&self, facts: &[Expression]) -> String {
-        let cell_text = |column: usize, row: usize, pieces: &[String]| {
-            let marks: Vec<&str> = pieces.iter().map(|piece| self.mark(piece)).collect();
-            match marks.is_empty() {
-                true if self.is_place(column, row) => marks::NOTHING.to_owned(),
-                _ => marks.join("+"),
-            }
-        };
+        let cell_text =
+            |column: usize, row: usize, pieces: &[String]| match self.shown(column, row, pieces) {
+                Shown::Nothing if !self.is_place(column, row) => String::new(),
+                shown => shown.text(),
+            };
         let cells = self.cells(facts);
         let row_words = |(row, cells): (usize, &Vec<Vec<String>>)| {
             let cells = cells.iter().enumerate();
@@ -87,7 +87,13 @@ impl Board {
         };
         let words: Vec<Vec<String>> = cells.iter().enumerate().map(row_words).collect();
         let length = |word: &String| word.chars().count();
-        let mut width = words.iter().flatten().chain(self.columns()).map(length).max().unwrap_or(1);
+        let lengths = |column: usize| {
+            let cells = words.iter().map(move |row| &row[column]);
+            cells.chain([&self.columns()[column]]).map(length)
+        };
+        let mut widths: Vec<usize> =
+            (0..self.columns().len()).map(|column| lengths(column).max().unwrap_or(1)).collect();
+        let mut width = widths.iter().copied().max().unwrap_or(1);
         if self.has_walls() {
             return self.draw_walled(&words, width);
         }
@@ -95,8 +101,13 @@ impl Board {
             // Half of a cell and the space beside it must be a number of letters.
             width |= 1;
         }
+        if !self.is_table() {
+            widths.fill(width);
+        }
         let margin = self.margin();
         let n_lines = self.rows().len();
+        // Cells of several words are set apart.
+        let gap = if self.is_table() { " " } else { "" };
         let mut drawn = String::new();
         let mut line = |above: usize, label: &str, row: &[String]| {
             let n_halves = match self.shift() {
@@ -105,9 +116,12 @@ impl Board {
                 _ => n_lines - above,
             };
             let indent = n_halves * width.div_ceil(2);
-            let mut text = format!("{:indent$}{label:>margin$} ", "");
-            for word in row {
-                write!(text, " {word:<width$}").expect("a string takes all text");
+            let mut text = match self.is_table() {
+                true => format!("{label:<margin$} "),
+                false => format!("{:indent$}{label:>margin$} ", ""),
+            };
+            for (word, width) in row.iter().zip(&widths) {
+                write!(text, " {word:<width$}{gap}").expect("a string takes all text");
             }
             drawn.push_str(text.trim_end());
             drawn.push('\n');
@@ -150,6 +164,9 @@ impl Board {
 
     /// What each mark stands for, of those that do not say it themselves.
     fn entries(&self) -> Vec<String> {
+        if let Form::Table(table) = &self.form {
+            return table.legend();
+        }
         let is_short =
             |&(piece, mark): &(&String, &String)| piece != mark && *mark != marks::NOTHING;
         let marks = self.marks.iter().filter(is_short);

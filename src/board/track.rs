@@ -76,7 +76,7 @@ pub(super) fn track(
     let layer = Layer::new(relation.0, 3, [points.point, points.count]);
     let counts = points.counts.iter().map(ToString::to_string).collect();
     Some(Track {
-        grid: Grid { layers: vec![layer], axes: [points.axis, named(counts)] },
+        grid: Grid { layers: vec![layer], axes: [points.axis, Axis::named(counts)] },
         n_high,
         beside: (!beside.is_empty()).then(|| grid_beside(&beside, roles)),
     })
@@ -199,9 +199,5 @@ fn grid_beside(beside: &[&Beside<'_>], roles: &[String]) -> Grid {
     });
     let across = beside.iter().map(|beside| beside.name.to_owned()).collect();
     let upwards = roles.iter().rev().cloned().collect();
-    Grid { layers: layers.collect(), axes: [named(across), named(upwards)] }
-}
-
-fn named(values: Vec<String>) -> Axis {
-    Axis { values, is_ordered: true, is_lettered: false, is_named: true }
+    Grid { layers: layers.collect(), axes: [Axis::named(across), Axis::named(upwards)] }
 }

@@ -50,7 +50,8 @@ impl PieceList {
     ) -> Result<Option<Self>, ReasoningError> {
         let initial = machine.initial_state()?;
         let facts = machine.facts(&initial);
-        if board::find(machine.game(), &[facts]).is_none() {
+        let boards = board::find(machine.game(), &[facts]);
+        if !boards.is_some_and(|boards| boards.have_places()) {
             return Ok(None);
         }
         let kinds = piece_weights(evaluation, machine, seed)?;

@@ -181,7 +181,7 @@ impl Replay {
         let facts = &self.positions[step];
         if let Some(board) = &self.board {
             for line in board.draw(facts).lines() {
-                writeln!(out, "    {line}")?;
+                writeln!(out, "{}", format!("    {line}").trim_end())?;
             }
         }
         let listed = |facts: &[Expression]| -> Vec<String> {

@@ -179,13 +179,24 @@ fn a_match_on_a_board_is_drawn() {
 }
 
 #[test]
-fn a_match_without_a_board_lists_what_changed() {
+fn numbers_by_name_are_a_table() {
     let workspace = played();
     let row = first_row(&workspace, "nim");
     let shown = workspace.run(&["replay", &row["job"], "--run", "out"]).code(0);
-    let start = "start\n    (heap a 3) (heap b 4) (heap c 5) (control left)\n";
+    let start =
+        "start\n    a  3 ooo\n    b  4 oooo\n    c  5 ooooo\n       heap\n    (control left)\n";
     assert!(shown.stdout().contains(start), "{}", shown.stdout());
     assert!(shown.stdout().contains("+(control right)"), "{}", shown.stdout());
+}
+
+#[test]
+fn a_match_without_a_board_lists_what_changed() {
+    let workspace = Workspace::with_spec(&SPEC.replace("\"nim\"", "\"order_tree\""));
+    workspace.run(&["run", "spec.toml", "--out", "out", "--quiet"]).code(0);
+    let row = first_row(&workspace, "order_tree");
+    let shown = workspace.run(&["replay", &row["job"], "--run", "out"]).code(0);
+    assert!(shown.stdout().contains("start\n    (at top)\n"), "{}", shown.stdout());
+    assert!(shown.stdout().contains(" -(at top)\n"), "{}", shown.stdout());
 }
 
 #[test]

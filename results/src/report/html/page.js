@@ -92,8 +92,16 @@
     if (className) made.className = className;
     return made;
   };
-  // What stands on a cell: a disc in its colour, a slab as wide as its size, or letters.
-  const drawn = ({ mark, name, colour, is_king, width }) => {
+  // What stands on a cell: a disc in its colour, a slab as wide as its size, or letters; in a
+  // table also a number with as many dots, or cards.
+  const drawn = ({ mark, name, colour, is_king, width, number, cards }) => {
+    if (number !== undefined || cards) {
+      const row = element("span", undefined, "row-of");
+      if (cards) row.append(...cards.map((card) => element("span", card ?? "", card ? "card" : "card none")));
+      else row.append(element("span", number, "number"), element("span", "\u25cf".repeat(number), "bar"));
+      row.title = name;
+      return row;
+    }
     const side = colour?.startsWith("side");
     const shape = width ? "slab" : colour && !side ? "disc" : "letters";
     const made = element("span", mark, "piece " + shape);
@@ -107,9 +115,9 @@
     before && (before.cells[place] ?? 0) !== (step.cells[place] ?? 0);
   // Cells are counted on from those of the boards before it.
   const squares = (board, from, step, before) => {
-    const { columns, rows, pieces, gaps, walls_right, walls_above } = board;
-    const table = element("table", undefined, "grid-board");
-    const isDense = columns.length > 9 || pieces.some(({ mark, width }) => !width && mark.length > 2);
+    const { columns, rows, pieces, gaps, walls_right, walls_above, is_table } = board;
+    const table = element("table", undefined, is_table ? "grid-board listed" : "grid-board");
+    const isDense = !is_table && (columns.length > 9 || pieces.some(({ mark, width }) => !width && mark.length > 2));
     if (isDense) table.classList.add("dense");
     if (gaps) table.classList.add("gapped");
     if (walls_right) table.classList.add("walled");

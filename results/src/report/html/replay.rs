@@ -61,6 +61,9 @@ pub struct ReplayBoard {
     /// Whose it is, where each role has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// Its rows are lists of facts, and its cells no places.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_table: bool,
     /// Labels from left to right.
     pub columns: Vec<String>,
     /// Labels from top to bottom.
@@ -101,6 +104,12 @@ pub struct ReplayPiece {
     /// It is drawn as a slab as wide as this share of the cell, in percent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub width: Option<u8>,
+    /// It is a number, drawn with as many dots.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<usize>,
+    /// It is a row of cards, drawn one by one; `None` where one is missing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cards: Vec<Option<String>>,
 }
 
 fn is_zero(number: &i32) -> bool {

@@ -36,6 +36,7 @@ fn replay(name: &str) -> Replay {
             ReplaySeat { role: "o".into(), player: Some("beta".into()), reward: None, start: None },
         ],
         boards: vec![ReplayBoard {
+            is_table: false,
             title: Some(name.into()),
             columns: vec![name.into()],
             rows: vec!["1".into()],
