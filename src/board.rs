@@ -21,6 +21,7 @@ mod finder;
 mod grid;
 mod hands;
 mod hexagons;
+mod lattice;
 mod looks;
 mod marks;
 mod naming;
@@ -78,6 +79,8 @@ enum Form {
     /// Hexagons; each row is shifted by half a cell against the one above it: 1 to
     /// the right, -1 to the left.
     Hexagons(i32),
+    /// Dots in every second row and column, and lines between them.
+    Lattice,
     /// Places on which things are piled up. The grid's rows are the things, the
     /// largest lowest; these are the names of the heights.
     Towers(Vec<String>),
@@ -147,6 +150,15 @@ pub fn find(game: &Game, positions: &[Vec<Expression>]) -> Option<Boards> {
     board.places = places(&board.grid, &domain, positions);
     if board.form == Form::Squares && board.is_full() {
         board.walls = Walls::find(&board.grid, orientation, &rows, &statics::allowing(game));
+        let is_nothing = |piece: &str| board.is_nothing(piece);
+        let found = lattice::find(&board.grid, &domain, positions, &is_nothing);
+        if let Some(drawn) = found.filter(|_| owned.is_none()) {
+            let mut others = pieces(&[&board.grid], &domain, positions);
+            others.retain(|piece, _| !drawn.contains(piece));
+            board.marks = marks::marks(&others);
+            board.marks.extend(drawn.into_iter().zip(lattice::MARKS.map(str::to_owned)));
+            board.form = Form::Lattice;
+        }
     }
     Some(match owned {
         Some(owned) => board.split(&owned, &domain, positions, &roles),
@@ -392,6 +404,12 @@ impl Board {
         }
     }
 
+    /// Whether it has dots in every second row and column, and lines between them.
+    #[must_use]
+    pub fn is_lattice(&self) -> bool {
+        self.form == Form::Lattice
+    }
+
     /// Whether it is a table of facts, and no place on which pieces stand.
     #[must_use]
     pub fn is_table(&self) -> bool {
@@ -466,7 +484,7 @@ impl Board {
             }
             Form::Blocks(ref blocks) => return blocks.cells(facts),
             Form::Table(ref table) => return table.cells(facts).into_iter().rev().collect(),
-            Form::Squares | Form::Hexagons(_) => {
+            Form::Squares | Form::Hexagons(_) | Form::Lattice => {
                 for Located { at: [column, row], piece, .. } in located {
                     if !self.is_nothing(&piece) {
                         cells[row][column].push(piece);

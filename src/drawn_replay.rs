@@ -237,6 +237,7 @@ impl<'b> Drawing<'b> {
         ReplayBoard {
             title: self.board.title().map(str::to_owned),
             is_table: self.board.is_table(),
+            is_lattice: self.board.is_lattice(),
             gaps: cells(&|column, row| !self.board.is_place(column, row)),
             walls_right: cells(&|column, row| self.board.has_wall_right(column, row)),
             walls_above: cells(&|column, row| self.board.has_wall_above(column, row)),

@@ -10,6 +10,7 @@ use rand_pcg::Pcg64Mcg;
 
 use super::*;
 
+mod lattice;
 mod without_grid;
 
 fn facts(text: &str) -> Vec<Expression> {

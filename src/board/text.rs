@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use games::Expression;
 
-use super::{Board, Boards, Form, Shown, marks};
+use super::{Board, Boards, Form, Shown, lattice, marks};
 
 /// Maximum number of columns of boards that stand side by side.
 const WIDTH: usize = 74;
@@ -86,6 +86,15 @@ impl Board {
             cells.map(|(column, pieces)| cell_text(column, row, pieces)).collect()
         };
         let words: Vec<Vec<String>> = cells.iter().enumerate().map(row_words).collect();
+        if self.is_lattice() {
+            let word = |word: &String| match word.as_str() {
+                marks::NOTHING => String::new(),
+                word => word.to_owned(),
+            };
+            let words: Vec<Vec<String>> =
+                words.iter().map(|row| row.iter().map(word).collect()).collect();
+            return lattice::draw(&words, self.rows(), self.columns());
+        }
         let length = |word: &String| word.chars().count();
         let lengths = |column: usize| {
             let cells = words.iter().map(move |row| &row[column]);

@@ -115,12 +115,13 @@
     before && (before.cells[place] ?? 0) !== (step.cells[place] ?? 0);
   // Cells are counted on from those of the boards before it.
   const squares = (board, from, step, before) => {
-    const { columns, rows, pieces, gaps, walls_right, walls_above, is_table } = board;
+    const { columns, rows, pieces, gaps, walls_right, walls_above, is_table, is_lattice } = board;
     const table = element("table", undefined, is_table ? "grid-board listed" : "grid-board");
     const isDense = !is_table && (columns.length > 9 || pieces.some(({ mark, width }) => !width && mark.length > 2));
     if (isDense) table.classList.add("dense");
     if (gaps) table.classList.add("gapped");
     if (walls_right) table.classList.add("walled");
+    if (is_lattice) table.classList.add("lattice");
     rows.forEach((label, row) => {
       const line = element("tr");
       line.append(element("th", label));
@@ -130,7 +131,10 @@
         const cell = element("td", undefined, gaps?.includes(place) ? "gap" : undefined);
         if (walls_right?.includes(place)) cell.classList.add("wall-right");
         if (walls_above?.includes(place)) cell.classList.add("wall-above");
-        if (piece !== 0) cell.append(drawn(pieces[piece]));
+        if (is_lattice) cell.classList.add(row % 2 ? "down" : "dots", column % 2 ? "across" : "dot");
+        const isLine = is_lattice && (row % 2 === 0 || column % 2 === 0);
+        if (isLine) cell.classList.toggle("line", piece !== 0);
+        else if (piece !== 0) cell.append(drawn(pieces[piece]));
         if (changedAt(from + place, step, before)) cell.classList.add("changed");
         line.append(cell);
       });

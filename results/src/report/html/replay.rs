@@ -64,6 +64,9 @@ pub struct ReplayBoard {
     /// Its rows are lists of facts, and its cells no places.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_table: bool,
+    /// Every second cell of every second row is a dot, and those between two dots are lines.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_lattice: bool,
     /// Labels from left to right.
     pub columns: Vec<String>,
     /// Labels from top to bottom.
