@@ -26,7 +26,7 @@ pub struct Reading {
     /// Compare names with or without case
     #[arg(long, value_name = "MODE", default_value = Case::default().name(), value_parser = typed_case())]
     pub case: Case,
-    /// Accept rules outside the specification, as most systems do
+    /// Accept rules that break the GDL specification, as most systems do
     #[arg(long)]
     pub lenient: bool,
 }

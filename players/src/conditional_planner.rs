@@ -121,9 +121,8 @@ impl ConditionalPlanner {
 fn said(said: Deliberation, step: &Arc<PlanStep>, value: Option<f64>) -> Deliberation {
     let note = match size(step) {
         Some(PlanSize { n_decisions, n_steps }) => {
-            let (decisions, steps) =
-                (counted(n_decisions, "decision"), counted(n_steps, "different state"));
-            format!("the plan has {decisions} in {steps}")
+            let (decisions, states) = (counted(n_decisions, "decision"), counted(n_steps, "state"));
+            format!("the plan is a tree of {decisions}, and has a move for {states}")
         }
         None => format!("the plan has more than {MOST_SIZED} states"),
     };

@@ -168,7 +168,7 @@ pub enum Reason {
     BrokenBase,
     /// Unscored matches could change the result.
     Unscored,
-    /// A number of the evaluation is undefined: an error of this program.
+    /// A statistic is undefined: a bug of this program.
     Internal,
 }
 

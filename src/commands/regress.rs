@@ -93,9 +93,8 @@ pub struct Arguments {
     /// multiple of games times budgets
     #[arg(long, value_name = "N", value_parser = whole_from::<u64>(0))]
     max_blocks: Option<u64>,
-    /// Treat an inconclusive result as pass or fail (but exit with 11 in any case if a
-    /// number of the evaluation is undefined, an error of gamemaster) [default: exit
-    /// with 11]
+    /// Treat an inconclusive result as pass or fail [default: exit with 11]. If a
+    /// statistic is undefined (a bug of gamemaster), the exit code is always 11
     #[arg(long, value_enum, value_name = "AS")]
     inconclusive: Option<InconclusiveWord>,
     /// Write to this folder, or resume the run in it [default:

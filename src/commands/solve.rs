@@ -113,10 +113,9 @@ pub struct Arguments {
     /// Prove the value of every first move, not only of the first state
     #[arg(long)]
     all_moves: bool,
-    /// End a proof after this time, and print what is known by then. The time counts
-    /// from the start of the proof. Before the proof, the rules are compiled to a
-    /// network, without a time limit; then the network is reduced, until the command
-    /// has run for this time at the latest. So the command as a whole may take longer
+    /// End a proof after this time, and print what is known by then. Preparing the
+    /// proof takes time of its own: compiling the rules has no limit, and reducing the
+    /// network ends at the latest when TIME has passed since the command was started
     #[arg(long, value_name = "TIME",
           value_parser = duration(Duration::from_millis(1), Duration::from_secs(1 << 30)))]
     time: Option<Duration>,
@@ -503,7 +502,7 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
     let depth = counted(report.depth, "step", "steps");
     writeln!(
         out,
-        "  states       {}, {} of them terminal; each within {depth} of the first",
+        "  states       {}, {} of them terminal; the farthest is {depth} from the first state",
         report.states, report.terminal_states
     )?;
     if report.terminal_states == 0 {

@@ -25,7 +25,7 @@ pub enum FormatWord {
     /// Pair each player with every other
     #[default]
     RoundRobin,
-    /// Pair the first `challengers` players with the others
+    /// Pair the first N (key `challengers`) with the others
     Gauntlet,
     /// Pair players with equal points
     Swiss,

@@ -50,15 +50,16 @@ fn a_search_reaches_what_its_budget_predicts() {
     assert!(budget["nodes_per_second"].is_null());
 }
 
-/// Positions are those that were computed, so all nodes but the first, and those that the table
-/// answered. Their speed is measured, so it is not printed where the output is the same everywhere.
+/// Positions are those that were computed, so all nodes but the first, and those found in the
+/// transposition table. Their speed is measured, so it is not printed where the output is the same
+/// everywhere.
 #[test]
 fn positions_are_counted_by_cpu_time_of_one_thread() {
     let workspace = Workspace::new();
     let budget = |arguments: &[&str]| {
         workspace.run(&[&["game", "budget", "tic_tac_toe"], arguments].concat()).code(0).stdout()
     };
-    let positions = "/s of CPU time, those answered by the table included\n";
+    let positions = "/s of CPU time, those found in the transposition table included\n";
     let told = budget(&["--time", "20ms"]);
     assert!(told.contains("\n  positions    ") && told.contains(positions), "{told}");
     assert!(!budget(&["--nodes", "1000"]).contains("positions"));

@@ -96,7 +96,8 @@ pub(crate) const HELP: &str = "Value of a state at the depth limit, 1 to 99 (`ze
      `goal_proximity`, how nearly the goals' conditions hold; `mobility`, the number of legal moves in \
      percent of the largest number met in random play; `focus`, 100 - mobility; `opponent_mobility` and \
      `opponent_focus`, the same of the other roles; `novelty`, the share of facts that differ \
-     from what the player knows when it must move; `monte_carlo`, the mean of 16 random playouts; `zero`, 0; \
+     from the state in which the player must move (`information_set_search`: from the facts that \
+     hold in all states that it thinks possible); `monte_carlo`, the mean of 16 random playouts; `zero`, 0; \
      `learned:FILE`, by a file of `gamemaster train`. A sum \
      is divided by the sum of its weights.";
 

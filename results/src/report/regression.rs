@@ -42,9 +42,9 @@ pub fn verdict_of_regression(found: &Regression) -> String {
                 "Head is weaker than base (sequential test, margin {margin}); estimate: {points} points."
             )
         }
-        (Outcome::Inconclusive, Reason::Internal) => "A number of the evaluation is undefined: \
-             this is an error of gamemaster, and no result about the players. Please report it \
-             with the journal of the run."
+        (Outcome::Inconclusive, Reason::Internal) => "A statistic is undefined: this is a bug of \
+             gamemaster, and no result about the players. Please report it with the journal of \
+             the run."
             .into(),
         (Outcome::Inconclusive, Reason::BrokenBase) => format!(
             "Base commits faults in most of its matches, so head cannot be compared with it: {}. \

@@ -47,9 +47,10 @@ With a game, b and m (its length) are means of 50 random playouts, and the
 player searches once, from the state after --moves. The budget is --nodes, or
 the nodes that fit into --time at the speed of this search on this machine.
 With --time, `positions` is the number of states computed per second of CPU
-time. It includes states that were computed and then found in the table, which
-do not count as nodes. Given numbers replace measured ones. A search can go deeper than b^(d/2)
-predicts if it finds states in its transposition table, or extends forced lines.";
+time. It includes states that were computed and then found in the transposition
+table, which do not count as nodes. Given numbers replace measured ones. A
+search can go deeper than b^(d/2) predicts if it finds states in its
+transposition table, or extends forced lines.";
 
 /// Arguments of `gamemaster game budget`.
 #[derive(Args, Debug)]
@@ -378,7 +379,7 @@ fn print(out: &mut impl Write, budget: &Budget) -> io::Result<()> {
         row("speed", format!("{speed:.0} nodes/s, {}", origin.speed))?;
     }
     if let Some(speed) = budget.measured_positions() {
-        let what = "those answered by the table included";
+        let what = "those found in the transposition table included";
         row("positions", format!("{speed:.0}/s of CPU time, {what}"))?;
     }
     let used = budget.search.as_ref().filter(|search| search.nodes < *nodes);

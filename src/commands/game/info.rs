@@ -42,10 +42,11 @@ few playouts. docs/reasoner.md explains the lines `reasoner` and `grounding`,
 docs/environments.md the lines `environment` and `suited`.
 
 `end` says whether play must end, and why. It must if the rules have a step
-counter that does not depend on the moves, or all states were computed (up to
-200,000, or 20,000 in games that `solve` refuses) and none can repeat, or the
-steps provably make changes that are never undone or lower a weighted sum of
-facts. If a state can repeat, play need not end. Otherwise it is not known.";
+counter that does not depend on the moves, or if all states were computed (up to
+200,000, or 20,000 in games that `solve` refuses) and none can repeat. It must
+also if play provably keeps making changes that are never undone, or each step
+provably lowers a weighted sum of facts. If a state can repeat, play need not
+end. Otherwise it is not known.";
 
 /// Arguments of `gamemaster game info`.
 #[derive(Args, Debug)]

@@ -33,14 +33,17 @@ Examples:
   gamemaster game plan nim --conditional nim.plan.json
 
 A plan is a list of moves of one role from the initial state (--moves), or says
-what to do after each joint move or percept (--conditional). These properties
-are required whatever the others do. A plan is
-  legal       if each move is legal where it is played,
-  complete    if its last state is terminal,
-  minimal     if no state before the last is terminal,
-  sequential  if it is a list of moves, and legal, complete and minimal,
-  optimal     if it is legal, complete and minimal, and no plan guarantees more
-              (on average, where chance moves).
+what to do after each joint move or percept (--conditional). Each of these
+properties must hold whatever the other roles do:
+  legal       each move is legal where it is played
+  complete    the last state is terminal
+  minimal     no state before the last is terminal
+  sequential  the plan is a list of moves, and legal, complete and minimal
+  optimal     the plan is legal, complete and minimal, and no plan guarantees
+              more (on average, where chance moves)
+The number of states that play can come to counts a state once for each place in
+the plan at which it occurs.
+
 --all leaves out plans that visit a state twice (states that differ in a step
 counter are different states).
 
@@ -212,7 +215,7 @@ fn check(
     let Some(found) = plan_check::check(machine, role, plan, stop).map_err(failure)? else {
         return Err(Failure::usage(anyhow!(
             "the plan was not checked to its end: play can come to more than {MAX_POSITIONS} \
-             positions by it, or it takes longer than --time"
+             states by it, or it takes longer than --time"
         )));
     };
     let line = |breach: &Breach| joint_moves(machine, &breach.line);
@@ -301,8 +304,8 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
     if let Some(Checked { role, steps, positions, .. }) = &report.plan
         && (steps.is_some() || report.has_several_roles)
     {
-        let positions = counted(*positions, "position", "positions");
-        write!(out, ", a plan of {role}: play can come to {positions}, terminal ones included")?;
+        let states = counted(*positions, "state", "states");
+        write!(out, ", a plan of {role}: play can come to {states}, terminal ones included")?;
     }
     writeln!(out)?;
     if let Some(checked) = &report.plan {
@@ -320,8 +323,8 @@ fn print_checked(out: &mut impl Write, checked: &Checked, report: &Report) -> io
     if let Some(steps) = checked.steps {
         let plan = match checked.is_by_percepts {
             true => counted(steps, "decision", "decisions"),
-            false if steps == 1 => "a decision in one state".to_owned(),
-            false => format!("a decision in each of {steps} states"),
+            false if steps == 1 => "a move for one state".to_owned(),
+            false => format!("a move for each of {steps} states"),
         };
         writeln!(out, "  plan        {plan}")?;
     }

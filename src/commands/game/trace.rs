@@ -34,7 +34,7 @@ Examples:
 The first line has the fields
   game, file         the name of the game, and that of the file
   roles              roles in order
-  valid              true: rules with errors have no trace
+  valid              always true, since rules with errors have no trace
   validator_message  warnings of `gamemaster game validate`, if there are any
   gdl2               whether the rules have `sees` (GDL-II)
   status             ok

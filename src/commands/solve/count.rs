@@ -89,7 +89,8 @@ impl Count {
         let (all, steps) = (counted(states, "state", "states"), counted(depth, "step", "steps"));
         writeln!(
             out,
-            "  {all}, {terminal_states} of them terminal; each within {steps} of the first\n"
+            "  {all}, {terminal_states} of them terminal; the farthest is {steps} from the first \
+             state\n"
         )?;
         let [states, terminal] = ["states", "terminal"].map(str::to_owned);
         let rows: Vec<Vec<String>> = if kinds.is_empty() {
