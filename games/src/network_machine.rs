@@ -222,10 +222,10 @@ impl NetworkMachine {
     fn lock_step_for(&mut self, starts: &[State], moves: PlayoutMoves) -> Option<&mut LockStep> {
         self.keep_up();
         let n_words = self.shared.network.n_state_words();
-        let Self { backend, lock_step, decisive_lock_step, .. } = self;
+        let Self { shared, backend, lock_step, decisive_lock_step, .. } = self;
         let decisive = match moves {
             PlayoutMoves::Legal => None,
-            PlayoutMoves::Decisive => backend.decisive_program(),
+            PlayoutMoves::Decisive => shared.backends.decisive_program(),
         };
         let (program, lock_step) = match decisive {
             Some(program) => (program, decisive_lock_step),
@@ -519,7 +519,7 @@ impl StateMachine for NetworkMachine {
     }
 
     fn finds_decisive_moves(&self) -> bool {
-        self.backend.decisive_program().is_some()
+        self.shared.backends.decisive_program().is_some()
     }
 
     fn playout_width(&self) -> usize {

@@ -157,11 +157,11 @@ const EVALUATION_WEIGHT: OptionSpec = OptionSpec {
 const PLAYOUTS: OptionSpec = OptionSpec {
     name: "playouts",
     accepts: "\"uniform\" or \"decisive\"",
-    default: "\"uniform\"",
-    help: "How playouts choose moves: `uniform`, among all legal moves; `decisive`, among those that \
-           win at once, else among those after which no opponent wins at once, else among all. Also \
-           `uniform` where roles move at the same time, and in games that would become too large \
-           for the batch reasoner.",
+    default: "\"decisive\"",
+    help: "Moves that playouts choose among: `uniform`, all legal ones; `decisive`, those that win at \
+           once, else those after which no opponent wins at once, else all. Finding these takes a \
+           larger network; where it would be too large, and where roles move at the same time, \
+           `decisive` is the same as `uniform`.",
 };
 
 const PREFERENCE: OptionSpec = OptionSpec {
@@ -240,7 +240,7 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         playouts: reader.choice(
             PLAYOUTS.name,
             &[("uniform", PlayoutMoves::Legal), ("decisive", PlayoutMoves::Decisive)],
-            PlayoutMoves::Legal,
+            PlayoutMoves::Decisive,
         )?,
         preference: Preference {
             probability: reader.float(PREFERENCE.name, 0.0..=1.0, 0.0)?,

@@ -1,7 +1,7 @@
 //! A network with the evaluation method that is expected to be fastest and the code
 //! for it. All forks of a machine share it.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::class_passes::{ClassPasses, ClassPrograms, FrequentClasses};
 use super::cone::Cone;
@@ -10,7 +10,7 @@ use super::lock_step;
 use super::position_classes::PositionClasses;
 use crate::children::ExpansionRange;
 use crate::compiled_network::CompiledNetwork;
-use crate::network::{Evaluator, Lit, Network, decisive};
+use crate::network::{Evaluator, Lit, Network};
 use crate::single_pass::{self, Expander, PassSize};
 use crate::state_machine::{Statistic, StatisticValue};
 
@@ -105,9 +105,6 @@ pub(super) struct Backend {
     expansion_range: Option<ExpansionRange>,
     successor_range: Option<ExpansionRange>,
     percepts: Cone,
-    /// The code for playouts in lock step that play decisive moves, if they can be found, made
-    /// on first use.
-    decisive: OnceLock<Option<Arc<CompiledNetwork>>>,
 }
 
 impl Backend {
@@ -146,7 +143,6 @@ impl Backend {
             evaluation,
             programs: Arc::new(ClassPrograms::new(Arc::clone(&network), frequent)),
             network,
-            decisive: OnceLock::new(),
         }
     }
 
@@ -222,15 +218,6 @@ impl Backend {
     /// compiled on first use.
     pub(super) fn lock_step_program(&self) -> Option<&Arc<CompiledNetwork>> {
         (self.network.graph.n_ands() <= MAX_LOCK_STEP).then(|| self.programs.whole())
-    }
-
-    /// The same for playouts that play decisive moves; `None` also if these cannot be found.
-    pub(super) fn decisive_program(&self) -> Option<&Arc<CompiledNetwork>> {
-        let make = || {
-            self.lock_step_program()?;
-            decisive(&self.network).map(|network| Arc::new(CompiledNetwork::new(Arc::new(network))))
-        };
-        self.decisive.get_or_init(make).as_ref()
     }
 
     /// Compiles in advance what evaluators, expanders and playouts need.

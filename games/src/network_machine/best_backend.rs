@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Once, OnceLock};
 
 use super::backend::{Backend, EvaluationMethod};
-use crate::network::Network;
+use super::lock_step;
+use crate::compiled_network::CompiledNetwork;
+use crate::network::{Network, decisive};
 use crate::state_machine::Cancel;
 use crate::{ReductionEffort, reduce};
 
@@ -30,6 +32,9 @@ pub(super) struct BestBackend {
     /// Whether a thread is at it, and how many attempts there were.
     is_improving: AtomicBool,
     n_attempts: AtomicU32,
+    /// The code for playouts that choose among decisive moves; `None` if these are not found. Made of
+    /// the first network alone, so that playouts do not depend on what spare time there was.
+    decisive: OnceLock<Option<Arc<CompiledNetwork>>>,
 }
 
 impl BestBackend {
@@ -41,6 +46,7 @@ impl BestBackend {
             improved: OnceLock::new(),
             is_improving: AtomicBool::new(false),
             n_attempts: AtomicU32::new(0),
+            decisive: OnceLock::new(),
         }
     }
 
@@ -55,7 +61,22 @@ impl BestBackend {
 
     /// Compiles all code of the backend that a machine starts with.
     pub(super) fn prepare(&self) {
-        self.prepared.call_once(|| self.first.compile());
+        self.prepared.call_once(|| {
+            self.first.compile();
+            self.decisive_program();
+        });
+    }
+
+    /// The code for playouts that choose among decisive moves, compiled on first use; `None` if
+    /// these are not found.
+    pub(super) fn decisive_program(&self) -> Option<&Arc<CompiledNetwork>> {
+        let make = || {
+            self.first.lock_step_program()?;
+            let program = CompiledNetwork::new(Arc::new(decisive(self.first.network())?));
+            lock_step::prepare(&program);
+            Some(Arc::new(program))
+        };
+        self.decisive.get_or_init(make).as_ref()
     }
 
     /// Whether [`improve`](BestBackend::improve) would do anything.
