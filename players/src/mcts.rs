@@ -159,9 +159,9 @@ const PLAYOUTS: OptionSpec = OptionSpec {
     accepts: "\"uniform\" or \"decisive\"",
     default: "\"decisive\"",
     help: "Moves that playouts choose among: `uniform`, all legal ones; `decisive`, those that win at \
-           once, else those after which no opponent wins at once, else all. Finding these takes a \
-           larger network; where it would be too large, and where roles move at the same time, \
-           `decisive` is the same as `uniform`.",
+           once, else those after which no opponent wins at once, else all. `decisive` acts as \
+           `uniform` where roles move at the same time, and in games whose network it would make too \
+           large.",
 };
 
 const PREFERENCE: OptionSpec = OptionSpec {

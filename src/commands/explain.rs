@@ -57,9 +57,9 @@ it could not be better than the best one. If the values of some moves are
 proven, `estimate` marks the values of the others. Each step of a `line` shows
 the moves of the roles that have a choice, or of all roles if none has one. A
 line ends where chance decides, or where the transposition table was too full to
-keep what follows. Of a longer line, 16 steps are printed, and how many more
-there are. The line of a plan shows the moves of all roles; --plan prints the
-whole plan.
+keep what follows. Of a line of more than 16 steps, the first 16 are printed,
+and how many follow. The line of a plan shows the moves of all roles; --plan
+prints the whole plan.
 
 The line `judgement` puts the value into words, where 50 is even: lost (0 by
 proof), losing (below 10), worse (below 30), slightly worse (below 45), even,

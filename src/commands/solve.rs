@@ -128,7 +128,7 @@ pub struct Arguments {
     /// Use N threads [default: one for each core]
     #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=256))]
     threads: Option<usize>,
-    /// Keep progress in FILE, and continue from it if it was interrupted or killed
+    /// Keep progress in FILE; repeat the command to continue after it was killed
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
     /// Only count the states: by depth, or by how many facts match each pattern

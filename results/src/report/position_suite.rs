@@ -116,7 +116,8 @@ fn listed(player: &PlayerResult, with_all: bool) -> Option<Section> {
     rows.truncate(rows.len() - n_more);
     let mut words = "Value: what the move is worth. Loss: points that it gives away.".to_owned();
     if n_more > 0 {
-        words += &format!(" And {n_more} more; --all lists every position.");
+        let more = count(n_more, "more failed position", "more failed positions");
+        words += &format!(" Not listed: {more}; --all lists every position.");
     }
     let heading = ["position", "depth", "move", "good", "value", "loss"];
     let which = if with_all { "All positions" } else { "Failed positions" };

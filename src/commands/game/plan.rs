@@ -41,18 +41,19 @@ properties must hold whatever the other roles do:
   sequential  the plan is a list of moves, and legal, complete and minimal
   optimal     the plan is legal, complete and minimal, and no plan guarantees
               more (on average, where chance moves)
-The number of states that play can come to counts a state once for each place in
-the plan at which it occurs.
+A file has equal parts of a plan only once. In the number of states that play
+can come to, a state counts once for each step of the list or file at which it
+can occur.
 
 --all leaves out plans that visit a state twice (states that differ in a step
 counter are different states).
 
 Exit codes:
-  0    the plan was checked, whatever it achieves, or the search for plans ended,
-       or --time stopped it; then the plans found until then are printed
+  0    the plan was checked, whatever it achieves; or the search for plans ended
+       or was stopped by --time, and the plans found until then are printed
   1    internal error
-  2    invalid arguments, a plan that is too large to check, also within --time,
-       or a game that --all cannot search
+  2    invalid arguments, a plan that is too large to check or was not checked
+       within --time, or a game that --all cannot search
   3    an invalid rulesheet";
 
 /// Arguments of `gamemaster game plan`.
