@@ -8,7 +8,7 @@
 
 use super::rebuild::rebuild;
 use super::samples::{Sample, Samples, value};
-use super::{GoalValue, Graph, Lit, Network};
+use super::{Graph, Lit, Network};
 use crate::RoleId;
 
 /// Steps of random play, 64 positions each, that show how the roles take turns.
@@ -22,58 +22,47 @@ const MOST_TIMES: usize = 16;
 const MOST_COPIED: usize = 10_000_000;
 
 /// The network in which only decisive moves are legal where a role has some, and else only moves
-/// after which no opponent has one, where it has some. Where looking for these would make the
-/// network too large, all moves are legal for roles that cannot win at once. The role `random`
-/// keeps its moves. Facts, the numbering of moves, and what moves lead to stay.
+/// after which no opponent has one, where it has some. The role `random` keeps its moves. Facts, the
+/// numbering of moves, and what moves lead to stay.
 ///
-/// `None` if roles move at the same time, if no move wins, or if the network would become too
-/// large.
+/// `None` if roles move at the same time or win together, if no move wins, or if the network would
+/// become too large.
 pub(crate) fn decisive(network: &Network) -> Option<Network> {
-    let is_choice = choices(network)?;
-    let mut copies =
-        Copies { network, graph: network.graph.clone(), n_copied: 0, lits: Vec::new() };
     let players = network.role_ids().filter(|&role| Some(role) != network.game.random());
     let players: Vec<usize> = players.map(|role| usize::from(role.0)).collect();
+    let is_choice = choices(network, &players)?;
+    let mut copies =
+        Copies { network, graph: network.graph.clone(), n_copied: 0, lits: Vec::new() };
     let none = |role: usize| vec![Lit::FALSE; network.roles[role].moves.len()];
 
     let mut wins: Vec<Vec<Lit>> = (0..network.roles.len()).map(none).collect();
     let mut can_win = vec![Lit::FALSE; network.roles.len()];
     for &role in &players {
-        let won = copies.won(role);
+        let won = copies.graph.and(network.terminal, has_best_reward(network, role));
         wins[role] = copies.after_each(role, &is_choice[role], won)?;
         can_win[role] = copies.graph.any(&mut wins[role].clone());
     }
     if can_win.iter().all(|&can_win| can_win == Lit::FALSE) {
         return None;
     }
-    let prefers = |copies: &mut Copies<'_>, quiet: &[Vec<Lit>]| {
-        let mut network = network.clone();
-        for &role in &players {
-            for (index, legal) in network.roles[role].legal.iter_mut().enumerate() {
-                if is_choice[role][index] {
-                    let quiet = copies.graph.and(quiet[role][index], !can_win[role]);
-                    *legal = copies.graph.or(wins[role][index], quiet);
-                }
+    let mut decisive = network.clone();
+    for &role in &players {
+        let others = players.iter().filter(|&&other| other != role);
+        let answer = copies.graph.any(&mut others.map(|&other| can_win[other]).collect());
+        let answered = copies.after_each(role, &is_choice[role], answer)?;
+        let legal = &mut decisive.roles[role].legal;
+        let quiet = unanswered(&mut copies.graph, legal, &answered);
+        for (index, quiet) in quiet.into_iter().enumerate() {
+            if is_choice[role][index] {
+                let quiet = copies.graph.and(quiet, !can_win[role]);
+                legal[index] = copies.graph.or(wins[role][index], quiet);
             }
         }
-        network.graph = copies.graph.clone();
-        let network = rebuild(&network, &network.graph.literals());
-        let most = copies.network.graph.n_ands().saturating_mul(MOST_TIMES);
-        (network.graph.n_ands() <= most).then_some(network)
-    };
-    let mut quiet: Option<Vec<Vec<Lit>>> = Some((0..network.roles.len()).map(none).collect());
-    for &role in &players {
-        let mut others: Vec<Lit> =
-            players.iter().filter(|&&other| other != role).map(|&other| can_win[other]).collect();
-        let answer = copies.graph.any(&mut others);
-        let answered = copies.after_each(role, &is_choice[role], answer);
-        quiet = quiet.zip(answered).map(|(mut quiet, answered)| {
-            quiet[role] = unanswered(&mut copies.graph, &network.roles[role].legal, &answered);
-            quiet
-        });
     }
-    let legal = || network.roles.iter().map(|role| role.legal.clone()).collect::<Vec<_>>();
-    quiet.and_then(|quiet| prefers(&mut copies, &quiet)).or_else(|| prefers(&mut copies, &legal()))
+    decisive.graph = copies.graph;
+    let decisive = rebuild(&decisive, &decisive.graph.literals());
+    let most = network.graph.n_ands().saturating_mul(MOST_TIMES);
+    (decisive.graph.n_ands() <= most).then_some(decisive)
 }
 
 /// By move: whether it is legal and has no answer that wins, or all legal moves have one.
@@ -89,14 +78,31 @@ fn unanswered(graph: &mut Graph, legal: &[Lit], answered: &[Lit]) -> Vec<Lit> {
     moves.map(choose).collect()
 }
 
+/// Whether a role has the highest reward that the rules name. Never if they name only one.
+fn has_best_reward(network: &Network, role: usize) -> Lit {
+    let goals = &network.roles[role].goals;
+    let rewards = goals.iter().filter_map(|&(goal, lit)| Some((goal.reward()?, lit)));
+    let best = rewards.max_by_key(|&(reward, _)| reward).filter(|_| goals.len() > 1);
+    best.map_or(Lit::FALSE, |(_, best)| best)
+}
+
 /// By role and move: whether random play came to a state in which it was legal among others. `None`
-/// if several roles had a choice at once.
-fn choices(network: &Network) -> Option<Vec<Vec<bool>>> {
+/// if several roles had a choice at once, or several players their best rewards at an end.
+fn choices(network: &Network, players: &[usize]) -> Option<Vec<Vec<bool>>> {
     let mut is_choice: Vec<Vec<bool>> =
         network.roles.iter().map(|role| vec![false; role.moves.len()]).collect();
     let mut samples = Samples::new(network);
     for _ in 0..N_SAMPLES {
         let Sample { values, going } = samples.next();
+        let (mut some_won, mut several_won) = (0, 0);
+        for &role in players {
+            let won = value(values, has_best_reward(network, role));
+            several_won |= some_won & won;
+            some_won |= won;
+        }
+        if several_won & value(values, network.terminal) != 0 {
+            return None;
+        }
         let mut chosen_before = 0;
         for (role, is_choice) in network.roles.iter().zip(&mut is_choice) {
             let (mut some, mut several) = (0, 0);
@@ -128,15 +134,6 @@ struct Copies<'n> {
 }
 
 impl Copies<'_> {
-    /// Whether a role has won: the match has ended with its highest reward. Never if the rules
-    /// name only one reward.
-    fn won(&mut self, role: usize) -> Lit {
-        let goals = &self.network.roles[role].goals;
-        let rewards = goals.iter().filter_map(|&(goal, lit)| Some((GoalValue::reward(goal)?, lit)));
-        let best = rewards.max_by_key(|&(reward, _)| reward).filter(|_| goals.len() > 1);
-        best.map_or(Lit::FALSE, |(_, best)| self.graph.and(self.network.terminal, best))
-    }
-
     /// By move of a role: whether it is legal and leads to a state with this property. Never for
     /// moves that are no choice. `None` if too much would have to be copied.
     fn after_each(&mut self, role: usize, is_choice: &[bool], property: Lit) -> Option<Vec<Lit>> {
@@ -268,27 +265,17 @@ mod tests {
     /// In states of random play, what is left of the legal moves is what a search by hand leaves.
     #[test]
     fn what_is_legal_is_what_a_search_of_two_steps_prefers() {
-        // Whether the network looks for answers, too.
-        let games = [
-            ("connect_four_4x4", true),
-            ("connect_three", true),
-            ("nim", false),
-            ("endless_tree", true),
-            ("pig", true),
-            ("hex_4x4", false),
-            ("tic_tac_toe", false),
-        ];
-        for (name, looks_for_answers) in games {
+        for name in ["connect_four_4x4", "connect_three", "endless_tree", "pig"] {
             let network = network(name);
             let decisive = decisive(&network).unwrap();
-            let is_choice = choices(&network).unwrap();
-            let mut random = SplitMix::new(7);
-            let (mut n_won, mut n_safe) = (0, 0);
             let players: Vec<usize> = network
                 .role_ids()
                 .filter(|&role| Some(role) != network.game.random())
                 .map(|role| usize::from(role.0))
                 .collect();
+            let is_choice = choices(&network, &players).unwrap();
+            let mut random = SplitMix::new(7);
+            let (mut n_won, mut n_safe) = (0, 0);
             let mut position = Position::of(&network, &network.initial, &[]);
             for _ in 0..300 {
                 if position.is(network.terminal) {
@@ -313,7 +300,7 @@ mod tests {
                         won
                     } else {
                         let safe: Vec<usize> = legal.iter().copied().filter(is_safe).collect();
-                        if safe.is_empty() || !looks_for_answers {
+                        if safe.is_empty() {
                             legal
                         } else {
                             n_safe += usize::from(safe.len() < legal.len());
@@ -329,13 +316,15 @@ mod tests {
                 position = position.next(&network, chooser, legal[random.below(legal.len())]);
             }
             assert!(n_won > 0, "{name}");
-            assert_eq!(n_safe > 0, looks_for_answers && name != "pig", "{name}");
+            assert_eq!(n_safe > 0, name != "pig", "{name}");
         }
     }
 
     #[test]
-    fn no_network_where_moves_are_simultaneous_or_too_many() {
-        for name in ["rock_paper_scissors", "tron", "amazons_6x6"] {
+    fn no_network_where_it_would_mislead_or_be_too_large() {
+        // Moves at the same time; a common win; many moves.
+        for name in ["rock_paper_scissors", "tron", "partner_signalling", "hex_4x4", "amazons_6x6"]
+        {
             assert!(decisive(&network(name)).is_none(), "{name}");
         }
     }
