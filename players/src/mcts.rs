@@ -8,7 +8,8 @@
 //!   matching ([`regret_matching`]). Chance is sampled evenly.
 //! - Playouts run side by side, from many leaves at once ([`pass`], [`search`]), in several threads
 //!   if wanted ([`team`]).
-//! - Playouts may prefer the moves that led to high rewards ([`move_averages`]).
+//! - Playouts choose among decisive moves where these are found ([`games::PlayoutMoves`]).
+//! - They may prefer the moves that led to high rewards ([`move_averages`]).
 //! - What is proven is never estimated again ([`proof`]), and ends the search. A table of a
 //!   solved game or endgame proves the states that it has.
 //! - The tree is kept from step to step, equal states are one node, and its memory is
@@ -160,8 +161,8 @@ const PLAYOUTS: OptionSpec = OptionSpec {
     default: "\"decisive\"",
     help: "Moves that playouts choose among: `uniform`, all legal ones; `decisive`, those that win at \
            once, else those after which no opponent wins at once, else all. `decisive` acts as \
-           `uniform` where roles move at the same time, and in games whose network it would make too \
-           large.",
+           `uniform` where roles move at the same time or win together, and where it would need a \
+           network more than 16 times as large.",
 };
 
 const PREFERENCE: OptionSpec = OptionSpec {

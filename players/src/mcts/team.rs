@@ -140,6 +140,8 @@ const NO_PANIC: &str = "no thread panics while it has the tree";
 
 #[cfg(test)]
 mod tests {
+    use games::PlayoutMoves;
+
     use super::super::move_averages::Preference;
     use super::super::regret_matching::Simultaneous;
     use super::super::search::Settings;
