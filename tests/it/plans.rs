@@ -101,7 +101,7 @@ fn a_game_without_a_plan_is_told_from_a_search_that_was_stopped() {
     assert!(told.contains("no optimal plan was found; search longer with --time"), "{told}");
     // As `solve --time` ends, and as the help says.
     let help = workspace.run(&["game", "plan", "--help"]).code(0).stdout();
-    assert!(help.contains("\n  0    the plan was checked, whatever it achieves, or"), "{help}");
+    assert!(help.contains("\n  0    the plan was checked, whatever it achieves; or"), "{help}");
 }
 
 /// Plans that players made, checked without the players: what they guarantee is the value
