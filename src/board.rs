@@ -28,6 +28,7 @@ mod naming;
 mod orientation;
 mod owners;
 mod relations;
+mod show;
 mod statics;
 mod table;
 mod text;

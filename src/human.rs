@@ -18,7 +18,6 @@ use rustix::process::{Signal, getpid, kill_process};
 
 use crate::board::{self, Boards};
 use crate::locking::lock;
-use crate::manager::PlayerConfig;
 
 /// The person.
 pub(crate) static KIND: PlayerKind = PlayerKind {
@@ -49,19 +48,6 @@ const MAX_SAMPLED: usize = 100;
 
 /// Columns of a line of moves.
 const WIDTH: usize = 78;
-
-/// Whether the player is a person.
-pub(crate) fn is_person(player: &PlayerConfig) -> bool {
-    player.kind() == Some(KIND.name)
-}
-
-/// Why these players cannot be asked unseen, several at once; `None` if nobody is a person.
-pub(crate) fn refusal<'a>(mut players: impl Iterator<Item = &'a PlayerConfig>) -> Option<String> {
-    players.find(|player| is_person(player)).map(|player| {
-        let id = &player.id;
-        format!("{id} is a person, who can play only in `gamemaster play`; name another player")
-    })
-}
 
 fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
     options.read(KIND.name, KIND.options)?.seed()?;

@@ -63,6 +63,7 @@ pub mod launch_limits;
 mod locking;
 pub mod manager;
 pub mod output;
+mod people;
 pub mod position_suite;
 mod printable;
 mod process_tree;

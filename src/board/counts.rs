@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use games::Expression;
 
 use super::relations::{Row, Rows};
-use super::table::Show;
+use super::show::Show;
 
 /// Minimum and maximum number of keys.
 const KEYS: std::ops::RangeInclusive<usize> = 2..=16;

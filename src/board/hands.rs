@@ -10,7 +10,7 @@ use games::Expression;
 
 use super::axis::Orders;
 use super::relations::{Row, Rows};
-use super::table::{Show, line};
+use super::show::{Show, line};
 
 /// Maximum number of things in a hand, and of places in it.
 const MAX_THINGS: usize = 16;

@@ -9,8 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use games::Expression;
 
-use super::axis::{Axis, Orders};
+use super::axis::Orders;
 use super::relations::{Relation, Rows};
+use super::show::{Show, line};
 use super::{counts, hands, tiles};
 
 /// Maximum number of letters to which a word is shortened.
@@ -18,9 +19,6 @@ const MAX_SHORT: usize = 4;
 
 /// Tables show at least one of so many facts.
 const MIN_PART: usize = 3;
-
-/// Maximum number of letters of a row of names.
-const MAX_WIDTH: usize = 60;
 
 /// A table of facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,19 +47,6 @@ enum RowOf {
     /// The one that its argument names.
     Argument(usize),
     Always(usize),
-}
-
-/// How the facts of a relation are shown in a cell.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Show {
-    /// A number and, for some, as many marks.
-    Number { width: usize, has_bar: bool },
-    /// Names at places of their own.
-    Slots(Vec<String>),
-    /// All that is there, in the order of these names by argument.
-    Words(Vec<Vec<String>>),
-    /// A cross where there is a fact.
-    Flag,
 }
 
 /// What is in a cell of a table.
@@ -106,28 +91,6 @@ impl Shown {
             }
         }
     }
-}
-
-impl Show {
-    /// These names at places of their own, if there is room.
-    pub(super) fn slots(names: Vec<String>) -> Option<Self> {
-        let width = names.iter().map(|name| name.chars().count()).max()?;
-        (names.len() * (width + 1) <= MAX_WIDTH).then_some(Self::Slots(names))
-    }
-}
-
-/// Names in the order that the rulesheet or their numbers give them, and `true`; or else by their
-/// letters and the numbers at their ends, and `false`.
-pub(super) fn line(names: &BTreeSet<String>, orders: &Orders) -> (Vec<String>, bool) {
-    if let Some(axis) = Axis::new(names, orders) {
-        return (axis.values, true);
-    }
-    let mut names: Vec<String> = names.iter().cloned().collect();
-    names.sort_by_key(|name| {
-        let stem = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
-        (stem.to_owned(), name[stem.len()..].parse::<u32>().ok())
-    });
-    (names, false)
 }
 
 /// Whether the tables show enough to be worth their room: a fair share of what the positions say

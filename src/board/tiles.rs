@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::axis::Orders;
 use super::relations::{Relation, Rows};
-use super::table::{Show, line};
+use super::show::{Show, line};
 
 /// Minimum and maximum number of things.
 const THINGS: std::ops::RangeInclusive<usize> = 3..=24;

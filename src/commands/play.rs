@@ -20,10 +20,11 @@ use crate::exit_code;
 use crate::experiment::{MatchOptions, SingleMatch};
 use crate::failure::{CommandResult, Failure};
 use crate::game_source::{GameSource, Reading};
-use crate::human::{self, is_person};
+use crate::human;
 use crate::interrupt::on_interrupt;
 use crate::manager::{Manager, ManagerSettings, MatchRules, PlayerConfig, PlayerStderr, TimeOdds};
 use crate::output::{json_line, to_stdout};
+use crate::people::is_person;
 use crate::spec::Contestant;
 use crate::supervisor::OWN_EXECUTABLE;
 

@@ -13,8 +13,8 @@ use super::folder::{self, Played, RunFolder};
 use super::jobs::Jobs;
 use super::notes;
 use super::unsuitable::unsuitable;
-use crate::human;
 use crate::manager::PreparedGame;
+use crate::people;
 use crate::schedule::Schedule;
 use crate::spec::{GameEntry, Spec};
 use crate::staged_schedule::StagedSchedule;
@@ -134,7 +134,7 @@ impl Experiment {
 /// Refuses people: matches are played unseen, several at once.
 fn refuse_people(spec: &Spec) -> Result<(), ExperimentError> {
     let players = spec.players.iter().map(|player| &*player.config);
-    human::refusal(players).map_or(Ok(()), |why| Err(ExperimentError::Unplayable(why)))
+    people::refusal(players).map_or(Ok(()), |why| Err(ExperimentError::Unplayable(why)))
 }
 
 fn validated(entry: &GameEntry, cancel: &Cancel) -> Result<Arc<Game>, ExperimentError> {

@@ -18,10 +18,10 @@ use crate::commands::typed_players::typed_players;
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure, game_code};
 use crate::game_source::Reading;
-use crate::human;
 use crate::interrupt::on_interrupt;
 use crate::manager::{Manager, ManagerSettings, PlayerConfig, PlayerStderr};
 use crate::output::json_or_text;
+use crate::people;
 use crate::position_suite::file::find;
 use crate::position_suite::play::{Asking, PlayError, play};
 use crate::position_suite::{PositionSuite, SuiteError};
@@ -105,7 +105,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
             "{id} has a node budget, but the positions have clocks; give --nodes too"
         )));
     }
-    if let Some(why) = human::refusal(players.iter().map(|player| &**player)) {
+    if let Some(why) = people::refusal(players.iter().map(|player| &**player)) {
         return Err(Failure::usage(anyhow!(why)));
     }
     let suite = find(&arguments.suite, arguments.reading).map_err(not_found)?;
