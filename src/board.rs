@@ -131,7 +131,8 @@ pub fn find(game: &Game, positions: &[Vec<Expression>]) -> Option<Boards> {
     }
     let owned = Owned::find(game, &roles, &orders, &relations, &is_common, &more);
     let Some(grid) = owned.as_ref().map(|owned| owned.grid.clone()).or(grid) else {
-        // Random play, which may take long, makes all matches of a game alike.
+        // First without random play, which may take long; with it, matches of a game look alike as
+        // a rule.
         without_grid(&orders, &domain, positions, &roles)?;
         let all: Vec<Vec<Expression>> = positions.iter().chain(more()).cloned().collect();
         return without_grid(&orders, &domain, &all, &roles);

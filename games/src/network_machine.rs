@@ -61,7 +61,7 @@ pub struct NetworkMachine {
     percepts: ConeValues,
     /// Created when playouts are first added up.
     lock_step: Option<LockStep>,
-    /// What plays decisive moves side by side, likewise.
+    /// The same for playouts that choose among decisive moves.
     decisive_lock_step: Option<LockStep>,
     /// The last state whose key was computed, and the key.
     keyed: (Vec<u64>, StateKey),
@@ -516,10 +516,6 @@ impl StateMachine for NetworkMachine {
             }
             _ => playouts_one_by_one(self, starts, max_length, seed, go_on, playouts),
         }
-    }
-
-    fn finds_decisive_moves(&self) -> bool {
-        self.shared.backends.decisive_program().is_some()
     }
 
     fn playout_width(&self) -> usize {

@@ -285,13 +285,6 @@ pub trait StateMachine: Send {
         playouts_one_by_one(self, starts, max_length, seed, go_on, playouts)
     }
 
-    /// Whether playouts can choose among decisive moves
-    /// ([`PlayoutMoves::Decisive`](crate::PlayoutMoves::Decisive)). The first call may take as long
-    /// as it takes to compile the game.
-    fn finds_decisive_moves(&self) -> bool {
-        false
-    }
-
     /// How many playouts take about as long as one, because they run side by side: 1 where
     /// they are played one after the other.
     fn playout_width(&self) -> usize {

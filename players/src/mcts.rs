@@ -155,13 +155,13 @@ const EVALUATION_WEIGHT: OptionSpec = OptionSpec {
            mean of playouts. With 1 there are no playouts.",
 };
 
-const PLAYOUTS: OptionSpec = OptionSpec {
-    name: "playouts",
-    accepts: "\"uniform\" or \"decisive\"",
+const PLAYOUT_MOVES: OptionSpec = OptionSpec {
+    name: "playout_moves",
+    accepts: "\"legal\" or \"decisive\"",
     default: "\"decisive\"",
-    help: "Moves that playouts choose among: `uniform`, all legal ones; `decisive`, those that win at \
+    help: "Moves that playouts choose among: `legal`, all legal ones; `decisive`, those that win at \
            once, else those after which no opponent wins at once, else all. `decisive` acts as \
-           `uniform` where roles move at the same time or win together, and where it would need a \
+           `legal` where roles move at the same time or win together, and where it would need a \
            network more than 16 times as large.",
 };
 
@@ -211,7 +211,7 @@ const OPTIONS: &[OptionSpec] = &[
     EVALUATION,
     EVALUATED_EXPLORATION,
     EVALUATION_WEIGHT,
-    PLAYOUTS,
+    PLAYOUT_MOVES,
     PREFERENCE,
     MARGIN,
     SIMULTANEOUS,
@@ -239,8 +239,8 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         max_length: count(MAX_LENGTH.name, 1_000_000, 1000)? as u32,
         evaluated_exploration: reader.float(EVALUATED_EXPLORATION.name, 0.0..=100.0, 0.03)? as f32,
         playouts: reader.choice(
-            PLAYOUTS.name,
-            &[("uniform", PlayoutMoves::Legal), ("decisive", PlayoutMoves::Decisive)],
+            PLAYOUT_MOVES.name,
+            &[("legal", PlayoutMoves::Legal), ("decisive", PlayoutMoves::Decisive)],
             PlayoutMoves::Decisive,
         )?,
         preference: Preference {

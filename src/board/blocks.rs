@@ -127,8 +127,12 @@ impl Blocks {
         let things: BTreeSet<String> = self.things.iter().cloned().collect();
         for tower in towers(&supports, &things).unwrap_or_default() {
             let places = if self.pegs.is_empty() { &self.things } else { &self.pegs };
-            let foot = if self.pegs.is_empty() { &tower[0] } else { &supports[&tower[0]] };
-            let Some(place) = places.iter().position(|place| place == foot) else { continue };
+            let foot = match self.pegs.is_empty() {
+                true => Some(&tower[0]),
+                false => supports.get(&tower[0]),
+            };
+            let place = foot.and_then(|foot| places.iter().position(|place| place == foot));
+            let Some(place) = place else { continue };
             for (height, thing) in tower.into_iter().enumerate() {
                 cells[height][place].push(thing);
             }

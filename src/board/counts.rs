@@ -15,7 +15,7 @@ use super::show::Show;
 const KEYS: std::ops::RangeInclusive<usize> = 2..=16;
 
 /// Maximum number that has a bar.
-const MAX_BAR: u32 = 12;
+pub(super) const MAX_BAR: u32 = 12;
 
 /// How the numbers of a relation are shown whose other argument, the one at `key`, is a key with
 /// at most one number in each position.
@@ -61,7 +61,7 @@ pub(super) fn alone(rows: &Rows<'_>) -> Option<Show> {
     let goes_on = |pair: &[Option<u32>]| match *pair {
         // The next match begins like the first.
         [Some(before), Some(after)] => {
-            after == before || after == before + 1 || Some(after) == numbers[0]
+            after == before || before.checked_add(1) == Some(after) || Some(after) == numbers[0]
         }
         _ => true,
     };

@@ -325,7 +325,9 @@ impl FactTable {
             _ if content.is_empty() => Shown::Nothing,
             Some(Show::Flag) => Shown::Text("x".to_owned()),
             Some(&Show::Number { width, has_bar }) => match text().parse() {
-                Ok(number) if has_bar => Shown::Bar { number, width },
+                Ok(number) if has_bar && number <= counts::MAX_BAR as usize => {
+                    Shown::Bar { number, width }
+                }
                 _ => Shown::Text(format!("{:>width$}", text())),
             },
             Some(Show::Words(_)) if content.len() > 1 => {

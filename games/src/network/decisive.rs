@@ -1,5 +1,5 @@
-//! A network whose roles overlook less: they win at once where they can, and else make a move
-//! after which no opponent can, if they have one.
+//! A network in which only decisive moves are legal: a role wins at once where it can, and else
+//! makes a move after which it has not lost and no opponent can win at once, if it has one.
 //!
 //! Playouts over such a network play *decisive* and *anti-decisive* moves (Teytaud and Teytaud,
 //! "On the huge impact of decisive moves in Monte-Carlo tree search algorithms", CIG 2010). What a
@@ -16,29 +16,40 @@ const N_SAMPLES: usize = 128;
 
 /// The network for playouts has at most so many times the conjunctions of the game's. Playouts of
 /// connect four take two and a half times as long with eleven times the conjunctions.
-const MOST_TIMES: usize = 16;
+const MAX_GROWTH: usize = 16;
 
 /// Maximum number of conjunctions that are copied to make it.
-const MOST_COPIED: usize = 10_000_000;
+const MAX_COPIED: usize = 500_000;
 
 /// The network in which only decisive moves are legal where a role has some, and else only moves
-/// after which no opponent has one, where it has some. The role `random` keeps its moves. Facts, the
-/// numbering of moves, and what moves lead to stay.
+/// that neither lose at once nor have an answer that wins at once, where it has some. The role
+/// `random` keeps its moves, and so does every role those that were its only legal move in all
+/// positions of some random play. Facts, the numbering of moves, and what moves lead to stay.
 ///
-/// `None` if roles move at the same time or win together, if no move wins, or if the network would
-/// become too large.
+/// `None` if roles move at the same time or win together, as far as random play shows, if no move
+/// wins, or if the network would become too large.
 pub(crate) fn decisive(network: &Network) -> Option<Network> {
     let players = network.role_ids().filter(|&role| Some(role) != network.game.random());
     let players: Vec<usize> = players.map(|role| usize::from(role.0)).collect();
-    let is_choice = choices(network, &players)?;
     let mut copies =
         Copies { network, graph: network.graph.clone(), n_copied: 0, lits: Vec::new() };
+    let won: Vec<Lit> = players
+        .iter()
+        .map(|&role| copies.graph.and(network.terminal, has_best_reward(network, role)))
+        .collect();
+    // Most games that are too large are known before random play.
+    let roles = players.iter().zip(&won);
+    let n_copied = roles.map(|(&role, &won)| network.roles[role].moves.len() * copies.price(won));
+    let win_alike = |at: usize| won[at] != Lit::FALSE && won[..at].contains(&won[at]);
+    if n_copied.sum::<usize>() > MAX_COPIED || (0..won.len()).any(win_alike) {
+        return None;
+    }
+    let is_choice = choices(network, &players)?;
     let none = |role: usize| vec![Lit::FALSE; network.roles[role].moves.len()];
 
     let mut wins: Vec<Vec<Lit>> = (0..network.roles.len()).map(none).collect();
     let mut can_win = vec![Lit::FALSE; network.roles.len()];
-    for &role in &players {
-        let won = copies.graph.and(network.terminal, has_best_reward(network, role));
+    for (&role, &won) in players.iter().zip(&won) {
         wins[role] = copies.after_each(role, &is_choice[role], won)?;
         can_win[role] = copies.graph.any(&mut wins[role].clone());
     }
@@ -47,9 +58,12 @@ pub(crate) fn decisive(network: &Network) -> Option<Network> {
     }
     let mut decisive = network.clone();
     for &role in &players {
-        let others = players.iter().filter(|&&other| other != role);
-        let answer = copies.graph.any(&mut others.map(|&other| can_win[other]).collect());
-        let answered = copies.after_each(role, &is_choice[role], answer)?;
+        let others = || (0..players.len()).filter(|&at| players[at] != role);
+        let can_win_next = copies.graph.any(&mut others().map(|at| can_win[players[at]]).collect());
+        let can_win_next = copies.graph.and(can_win_next, !network.terminal);
+        let have_won = copies.graph.any(&mut others().map(|at| won[at]).collect());
+        let loses = copies.graph.or(have_won, can_win_next);
+        let answered = copies.after_each(role, &is_choice[role], loses)?;
         let legal = &mut decisive.roles[role].legal;
         let quiet = unanswered(&mut copies.graph, legal, &answered);
         for (index, quiet) in quiet.into_iter().enumerate() {
@@ -61,11 +75,12 @@ pub(crate) fn decisive(network: &Network) -> Option<Network> {
     }
     decisive.graph = copies.graph;
     let decisive = rebuild(&decisive, &decisive.graph.literals());
-    let most = network.graph.n_ands().saturating_mul(MOST_TIMES);
+    let most = network.graph.n_ands().saturating_mul(MAX_GROWTH);
     (decisive.graph.n_ands() <= most).then_some(decisive)
 }
 
-/// By move: whether it is legal and has no answer that wins, or all legal moves have one.
+/// By move: whether it is legal and does not lose by at most one answer; or legal, if every legal
+/// move does.
 fn unanswered(graph: &mut Graph, legal: &[Lit], answered: &[Lit]) -> Vec<Lit> {
     let moves = legal.iter().zip(answered);
     let safe: Vec<Lit> = moves.map(|(&legal, &answered)| graph.and(legal, !answered)).collect();
@@ -167,6 +182,13 @@ impl Copies<'_> {
         Some(after)
     }
 
+    /// The conjunctions that are copied for a property after one move.
+    fn price(&self, property: Lit) -> usize {
+        let cone = self.cone(&[property]);
+        let next: Vec<Lit> = cone.facts.iter().map(|&fact| self.network.next[fact]).collect();
+        cone.ands.len() + self.cone(&next).ands.len() + 2 * self.graph.n_inputs()
+    }
+
     /// What these literals depend on.
     fn cone(&self, outputs: &[Lit]) -> Cone {
         let is_needed = self.graph.needed(outputs.iter().copied(), |lit| lit);
@@ -178,7 +200,7 @@ impl Copies<'_> {
     /// Copies a cone, whose inputs are replaced, to `lits`. `None` if too much was copied.
     fn copy(&mut self, cone: &Cone, inputs: &[Lit]) -> Option<()> {
         self.n_copied += cone.ands.len() + inputs.len();
-        if self.n_copied > MOST_COPIED {
+        if self.n_copied > MAX_COPIED {
             return None;
         }
         let n_nodes = cone.ands.last().map_or(0, |&last| last as usize + 1).max(1 + inputs.len());
@@ -209,7 +231,10 @@ mod tests {
     use crate::{Cancel, Case, GroundingLimits, Leniency, ground, library, validate};
 
     fn network(name: &str) -> Network {
-        let text = library::find(name).unwrap().text;
+        of(name, library::find(name).unwrap().text)
+    }
+
+    fn of(name: &str, text: &str) -> Network {
         let game = validate::read(name, text, Case::Folded, Leniency::Strict).game.unwrap();
         ground(&Arc::new(game), &GroundingLimits::default(), &Cancel::new()).unwrap()
     }
@@ -249,13 +274,17 @@ mod tests {
             Self::of(network, &facts, &[])
         }
 
+        fn has_won(&self, network: &Network, role: usize) -> bool {
+            let goals = &network.roles[role].goals;
+            self.is(goals.iter().max_by_key(|it| it.0.reward()).unwrap().1)
+        }
+
         /// The moves of a role, of those that are a choice somewhere, that end the match with its
         /// highest reward.
         fn winning(&self, network: &Network, is_choice: &[bool], role: usize) -> Vec<usize> {
-            let (_, won) = network.roles[role].goals.iter().max_by_key(|it| it.0.reward()).unwrap();
             let wins = |&index: &usize| {
                 let next = self.next(network, role, index);
-                next.is(network.terminal) && next.is(*won)
+                next.is(network.terminal) && next.has_won(network, role)
             };
             let legal = self.legal(network, role).into_iter();
             legal.filter(|&index| is_choice[index]).filter(wins).collect()
@@ -288,6 +317,9 @@ mod tests {
                     let is_safe = |&index: &usize| {
                         let next = position.next(&network, role, index);
                         let mut others = players.iter().filter(|&&other| other != role);
+                        if next.is(network.terminal) {
+                            return !others.any(|&other| next.has_won(&network, other));
+                        }
                         others.all(|&other| {
                             next.winning(&network, &is_choice[other], other).is_empty()
                         })
@@ -326,6 +358,37 @@ mod tests {
         for name in ["rock_paper_scissors", "tron", "partner_signalling", "hex_4x4", "amazons_6x6"]
         {
             assert!(decisive(&network(name)).is_none(), "{name}");
+        }
+    }
+
+    /// A player that is behind may end the match: with a draw, which keeps the other from winning, or
+    /// with the other's win, which does not.
+    #[test]
+    fn a_move_that_ends_the_match_has_no_answer() {
+        let rules = |ended: &str| {
+            format!(
+                "(role a) (role b) (init (turn a)) (init new)
+                (<= (legal a end) (true (turn a))) (<= (legal a go) (true (turn a)))
+                (<= (legal b win) (true (turn b))) (<= (legal b lose) (true (turn b)))
+                (<= (legal a noop) (true (turn b))) (<= (legal b noop) (true (turn a)))
+                (<= (next (turn b)) (true (turn a))) (<= (next ended) (does a end))
+                (<= (next won) (does b win)) (<= (next lost) (does b lose))
+                (<= terminal (true ended)) (<= terminal (true won)) (<= terminal (true lost))
+                (<= (goal b 100) (true won)) (<= (goal b 0) (true lost))
+                (<= (goal a 100) (true lost)) (<= (goal a 0) (true won))
+                (<= (goal a {ended}) (true ended)) (<= (goal b (100 - {ended})) (true ended))"
+            )
+            .replace("(100 - 50)", "50")
+            .replace("(100 - 0)", "100")
+        };
+        for (reward, legal) in [("50", &[0][..]), ("0", &[0, 1])] {
+            let network = of("ends", &rules(reward));
+            let decisive = decisive(&network).unwrap();
+            let names: Vec<String> =
+                network.roles[0].moves.iter().map(ToString::to_string).collect();
+            assert_eq!(names, ["end", "go", "noop"]);
+            let first = Position::of(&decisive, &network.initial, &[]);
+            assert_eq!(first.legal(&decisive, 0), legal, "{reward}");
         }
     }
 }

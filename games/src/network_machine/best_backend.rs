@@ -70,9 +70,12 @@ impl BestBackend {
     /// The code for playouts that choose among decisive moves, compiled on first use; `None` if
     /// these are not found.
     pub(super) fn decisive_program(&self) -> Option<&Arc<CompiledNetwork>> {
+        // What is interpreted would take too long.
+        let is_translated = |network: &Network| network.graph.n_ands() <= lock_step::MAX_TRANSLATED;
         let make = || {
-            self.first.lock_step_program()?;
-            let program = CompiledNetwork::new(Arc::new(decisive(self.first.network())?));
+            let network = Some(&**self.first.network()).filter(|it| is_translated(it));
+            let network = decisive(network?).filter(is_translated)?;
+            let program = CompiledNetwork::new(Arc::new(network));
             lock_step::prepare(&program);
             Some(Arc::new(program))
         };

@@ -13,7 +13,7 @@ use crate::split_mix::mix;
 
 /// Maximum number of gates of a network whose code is translated: translating more would take a
 /// good part of a short start clock.
-const MAX_TRANSLATED: usize = 50_000;
+pub(super) const MAX_TRANSLATED: usize = 50_000;
 
 /// Translates the code for batches of more than 64 lanes, unless it is done or the
 /// network is too large; code that is not translated is interpreted.

@@ -313,6 +313,38 @@ fn plan_by(policy: Option<&PlayoutPolicy>) -> PlayoutPlan<'_> {
     PlayoutPlan { per_start: 70, max_length: 1000, seed: 9, policy, moves: PlayoutMoves::Legal }
 }
 
+/// Where a role can win at once, all playouts by decisive moves end so, and some of the others do
+/// not; where roles move at the same time, both are the same.
+#[test]
+fn decisive_playouts_win_at_once() {
+    let [_, mut machine] = machines("connect_four_4x4");
+    let mut state = machine.initial_state().unwrap();
+    for column in [1, 2, 1, 2, 1, 2] {
+        let joint_move: Vec<MoveId> = (0..2)
+            .map(|role| {
+                let mut legal = Vec::new();
+                machine.legal_moves(&state, RoleId(role), &mut legal).unwrap();
+                let drop = format!("(drop {column})");
+                let is_drop = |made: &&MoveId| machine.move_expression(**made).to_string() == drop;
+                legal.iter().find(is_drop).copied().unwrap_or(legal[0])
+            })
+            .collect();
+        let mut next = State::default();
+        machine.next_state(&state, &joint_move, &mut next).unwrap();
+        state = next;
+    }
+    let decisive = PlayoutPlan { moves: PlayoutMoves::Decisive, ..plan_by(None) };
+    let won = sums(machine.as_mut(), std::slice::from_ref(&state), &decisive);
+    assert_eq!((won.rewards(0, RoleId(0)), won.longest), (7000, 1));
+    let any = sums(machine.as_mut(), &[state], &plan_by(None));
+    assert!(any.longest > 1);
+
+    let [_, mut machine] = machines("tron");
+    let starts = [machine.initial_state().unwrap()];
+    let any = sums(machine.as_mut(), &starts, &plan_by(None));
+    assert_eq!(sums(machine.as_mut(), &starts, &decisive), any);
+}
+
 /// By a policy that is always followed, preferred moves are made wherever they are legal; and
 /// the playouts of each move are those whose lines have it.
 #[test]

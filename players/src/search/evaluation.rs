@@ -288,8 +288,12 @@ impl CutOff<'_, '_> {
         }
         let most = self.memory.most_moves.as_ref().map_or(1, |most| most[usize::from(role.0)]);
         let mut n_moves = self.frame.n_moves(self.machine, self.above, role)?;
+        let is_turn_of_another = |above: &&Frame| {
+            let mut others = above.legal.iter().enumerate();
+            others.all(|(other, moves)| other == usize::from(role.0) || moves.len() == 1)
+        };
         if n_moves == 1
-            && let Some(above) = self.above
+            && let Some(above) = self.above.filter(is_turn_of_another)
         {
             n_moves = above.legal[usize::from(role.0)].len();
         }

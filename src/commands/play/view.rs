@@ -192,13 +192,15 @@ impl<'a, W: Write> View<'a, W> {
 
     /// Everything that a player reports on its answer, if that is wanted.
     fn explain(&mut self, role: usize, said: Option<&Explanation>) -> std::io::Result<()> {
-        let Some(said) = said.filter(|_| self.detail.is_verbose) else { return Ok(()) };
+        let Some(said) = said.filter(|_| self.detail.is_verbose && !self.detail.is_secret) else {
+            return Ok(());
+        };
         let all_facts = self.detail.all_facts;
         let shown = &mut |text: &str| as_shown(text, all_facts).into_owned();
         said::details(self.out, said, shown)?;
         let machine = &*self.shown.machine;
         let belief = said.belief_to_show(machine.game());
-        if let Some(belief) = belief.filter(|_| !self.detail.is_secret) {
+        if let Some(belief) = belief {
             PossibleStates::print_likeliest(self.out, belief, machine, shown)?;
         }
         if let Some(plan) = said.plan_to_show() {
