@@ -279,8 +279,9 @@ impl CutOff<'_, '_> {
     }
 
     /// The number of legal moves, in percent of the largest number in random play. Of a role that
-    /// waits it is the number in the state before: where roles move in turn, mobility would
-    /// otherwise be the same in all states in which another role is to move.
+    /// waits it is the number in the state before, if only that role had a choice there: where roles
+    /// move in turn, mobility would otherwise be the same in all states in which another role is to
+    /// move.
     fn mobility(&mut self, role: RoleId) -> Result<f64, Halt> {
         if self.memory.most_moves.is_none() {
             let most = mobility_scale::most_moves(self.machine, self.stopwatch)?;
@@ -288,12 +289,13 @@ impl CutOff<'_, '_> {
         }
         let most = self.memory.most_moves.as_ref().map_or(1, |most| most[usize::from(role.0)]);
         let mut n_moves = self.frame.n_moves(self.machine, self.above, role)?;
-        let is_turn_of_another = |above: &&Frame| {
-            let mut others = above.legal.iter().enumerate();
-            others.all(|(other, moves)| other == usize::from(role.0) || moves.len() == 1)
-        };
+        let game = self.machine.game();
+        let others =
+            || game.role_ids().filter(|&other| other != role && Some(other) != game.random());
+        let was_its_turn =
+            |above: &&Frame| others().all(|other| above.legal[usize::from(other.0)].len() == 1);
         if n_moves == 1
-            && let Some(above) = self.above.filter(is_turn_of_another)
+            && let Some(above) = self.above.filter(was_its_turn)
         {
             n_moves = above.legal[usize::from(role.0)].len();
         }

@@ -100,7 +100,23 @@ fn moves_are_counted_against_the_most_in_random_play() {
 /// Where roles move in turn, a role that waits would otherwise have as many moves in every state.
 #[test]
 fn the_moves_of_a_role_that_waits_are_those_of_the_state_before() {
-    let mut machine = network_machine(COUNTED);
+    let in_turn = COUNTED.replace("(open 2 a 2)", "");
+    let values = mobility_after_the_second_state(&in_turn);
+    // `b` had five moves before, and has one; `a` had one, and has four.
+    assert_eq!(values, [[99.0, 99.0], [1.0, 1.0], [99.0, 99.0]]);
+}
+
+/// A role that chose together with another and has one move left does not wait.
+#[test]
+fn the_moves_of_a_role_that_runs_out_of_them_are_its_own() {
+    let values = mobility_after_the_second_state(COUNTED);
+    assert_eq!(values, [[20.0, 20.0], [80.0, 80.0], [99.0, 99.0]]);
+}
+
+/// In the first state, as if it came after the second one: mobility of `b`, for itself and as the
+/// opponent's of `a`; focus likewise; mobility of `a` likewise.
+fn mobility_after_the_second_state(rules: &str) -> [[f64; 2]; 3] {
+    let mut machine = network_machine(rules);
     let machine = machine.as_mut();
     let (one, two) = (state_of(machine, "(at 1)"), state_of(machine, "(at 2)"));
     let mut before = Frame::new(3);
@@ -120,10 +136,11 @@ fn the_moves_of_a_role_that_waits_are_those_of_the_state_before() {
         };
         cut_off.score(&read(function)).unwrap()
     };
-    // `b` had five moves before, and has one; `a` had two, and has four.
-    assert_eq!([value(1, "mobility"), value(0, "opponent_mobility")], [99.0, 99.0]);
-    assert_eq!([value(1, "focus"), value(0, "opponent_focus")], [1.0, 1.0]);
-    assert_eq!([value(0, "mobility"), value(1, "opponent_mobility")], [99.0, 99.0]);
+    [
+        [value(1, "mobility"), value(0, "opponent_mobility")],
+        [value(1, "focus"), value(0, "opponent_focus")],
+        [value(0, "mobility"), value(1, "opponent_mobility")],
+    ]
 }
 
 #[test]
