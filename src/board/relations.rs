@@ -137,7 +137,7 @@ pub(super) fn relations<'a>(
     relations_of(2..=4, domain, positions)
 }
 
-/// The relations of so many arguments that some position has.
+/// The relations that some position has and whose number of arguments is in this range.
 pub(super) fn relations_of<'a>(
     n_arguments: std::ops::RangeInclusive<usize>,
     domain: &'a [Expression],

@@ -17,7 +17,7 @@ use super::{counts, hands, tiles};
 /// Maximum number of letters to which a word is shortened.
 const MAX_SHORT: usize = 4;
 
-/// Tables show at least one of so many facts.
+/// Tables show at least one fact in `MIN_PART`.
 const MIN_PART: usize = 3;
 
 /// A table of facts.
