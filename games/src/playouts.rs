@@ -34,7 +34,7 @@ impl PlayoutEnds {
 }
 
 /// What is played from each of some states for [`PlayoutSums`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlayoutPlan<'a> {
     /// Playouts from each state.
     pub per_start: usize,

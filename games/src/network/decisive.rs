@@ -14,8 +14,8 @@ use crate::RoleId;
 /// Steps of random play, 64 positions each, that show how the roles take turns.
 const N_SAMPLES: usize = 128;
 
-/// The network for playouts has at most so many times the conjunctions of the game's. Playouts of
-/// connect four take two and a half times as long with eleven times the conjunctions.
+/// Maximum number of conjunctions, as a multiple of those of the game's network. With eleven times as
+/// many, playouts of connect four take two and a half times as long.
 const MAX_GROWTH: usize = 16;
 
 /// Maximum number of conjunctions that are copied to make it.
@@ -155,9 +155,7 @@ impl Copies<'_> {
         let network = self.network;
         let first = network.first_move(RoleId::first(network.roles.len()).nth(role)?);
         let legal = &network.roles[role].legal;
-        let property_cone = self.cone(&[property]);
-        let next: Vec<Lit> = property_cone.facts.iter().map(|&fact| network.next[fact]).collect();
-        let next_cone = self.cone(&next);
+        let StepCones { property: property_cone, next, before: next_cone } = self.cones(property);
         let mut inputs: Vec<Lit> =
             (0..network.n_facts()).map(|fact| self.graph.input(fact)).collect();
         inputs.extend(network.roles.iter().flat_map(|role| &role.legal));
@@ -184,9 +182,15 @@ impl Copies<'_> {
 
     /// The conjunctions that are copied for a property after one move.
     fn price(&self, property: Lit) -> usize {
-        let cone = self.cone(&[property]);
-        let next: Vec<Lit> = cone.facts.iter().map(|&fact| self.network.next[fact]).collect();
-        cone.ands.len() + self.cone(&next).ands.len() + 2 * self.graph.n_inputs()
+        let StepCones { property, before, .. } = self.cones(property);
+        property.ands.len() + before.ands.len() + 2 * self.graph.n_inputs()
+    }
+
+    /// What a property depends on in the state after a move, and in the state before it.
+    fn cones(&self, property: Lit) -> StepCones {
+        let property = self.cone(&[property]);
+        let next: Vec<Lit> = property.facts.iter().map(|&fact| self.network.next[fact]).collect();
+        StepCones { before: self.cone(&next), property, next }
     }
 
     /// What these literals depend on.
@@ -213,6 +217,16 @@ impl Copies<'_> {
         }
         Some(())
     }
+}
+
+/// What a property depends on before and after a move.
+struct StepCones {
+    /// In the state after the move.
+    property: Cone,
+    /// By fact of `property`: whether the move makes it hold.
+    next: Vec<Lit>,
+    /// What `next` depends on.
+    before: Cone,
 }
 
 /// What some literals depend on.

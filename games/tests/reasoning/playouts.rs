@@ -198,13 +198,8 @@ fn sums_are_what_uniform_play_is_worth() {
         for per_start in [3, 64, 1000] {
             let (mut totals, mut n) = (vec![0.0; children.len()], 0);
             for seed in 0..4000_usize.div_ceil(per_start) as u64 {
-                let plan = PlayoutPlan {
-                    per_start,
-                    max_length: 100,
-                    seed,
-                    policy: None,
-                    moves: PlayoutMoves::Legal,
-                };
+                let plan =
+                    PlayoutPlan { per_start, max_length: 100, seed, ..PlayoutPlan::default() };
                 let sums = sums(machine.as_mut(), &children, &plan);
                 assert!(sums.is_whole && (5..=8).contains(&sums.longest), "{}", sums.longest);
                 n += per_start;
@@ -233,13 +228,8 @@ fn the_best_playout_can_be_played_again() {
             let starts = children(machine.as_mut(), &initial);
             let roles = machine.game().role_ids();
             for (per_start, seed) in [(1, 1), (40, 2), (600, 3)] {
-                let plan = PlayoutPlan {
-                    per_start,
-                    max_length: 1000,
-                    seed,
-                    policy: None,
-                    moves: PlayoutMoves::Legal,
-                };
+                let plan =
+                    PlayoutPlan { per_start, max_length: 1000, seed, ..PlayoutPlan::default() };
                 let sums = sums(machine.as_mut(), &starts, &plan);
                 for role in roles.clone() {
                     let (reward, playout) = sums.best(role).unwrap();
@@ -265,13 +255,7 @@ fn the_best_playout_can_be_played_again() {
 fn sums_know_what_reached_no_end() {
     for mut machine in machines("connect_four") {
         let starts = vec![machine.initial_state().unwrap(); 3];
-        let plan = PlayoutPlan {
-            per_start: 5,
-            max_length: 3,
-            seed: 1,
-            policy: None,
-            moves: PlayoutMoves::Legal,
-        };
+        let plan = PlayoutPlan { per_start: 5, max_length: 3, seed: 1, ..PlayoutPlan::default() };
         let cut = sums(machine.as_mut(), &starts, &plan);
         assert_eq!((cut.n_scored(2), cut.n_unscored(2), cut.n_states), (0, 5, 45));
         assert_eq!(cut.best(RoleId(0)), None);
@@ -310,7 +294,7 @@ fn follows(
 }
 
 fn plan_by(policy: Option<&PlayoutPolicy>) -> PlayoutPlan<'_> {
-    PlayoutPlan { per_start: 70, max_length: 1000, seed: 9, policy, moves: PlayoutMoves::Legal }
+    PlayoutPlan { per_start: 70, max_length: 1000, seed: 9, policy, ..PlayoutPlan::default() }
 }
 
 /// Where a role can win at once, all playouts by decisive moves end so, and some of the others do
@@ -438,7 +422,7 @@ fn playouts_follow_their_policy_as_often_as_it_says() {
                 max_length: 100,
                 seed,
                 policy,
-                moves: PlayoutMoves::Legal,
+                ..PlayoutPlan::default()
             };
             for playout in 0..n {
                 let line = machine.playout_line(&starts, &plan, playout).unwrap();

@@ -13,9 +13,7 @@ mod mobility_scale;
 
 use std::sync::Arc;
 
-use games::{
-    Expression, Goal, PlayoutMoves, PlayoutPlan, PlayoutSums, RoleId, State, StateMachine, Wanted,
-};
+use games::{Expression, Goal, PlayoutPlan, PlayoutSums, RoleId, State, StateMachine, Wanted};
 use rustc_hash::FxHashSet;
 
 use self::goal_proximity::GoalProximity;
@@ -336,8 +334,7 @@ impl CutOff<'_, '_> {
             per_start: PLAYOUTS,
             max_length: LONGEST_PLAYOUT,
             seed,
-            policy: None,
-            moves: PlayoutMoves::Legal,
+            ..PlayoutPlan::default()
         };
         let start = std::slice::from_ref(&self.frame.state);
         let stopwatch = &self.stopwatch;

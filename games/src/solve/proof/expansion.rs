@@ -3,9 +3,7 @@
 use super::ProofError;
 use super::opposition::Opposition;
 use crate::successors::ChildOutcome;
-use crate::{
-    MoveId, PlayoutMoves, PlayoutPlan, PlayoutSums, RoleId, State, StateMachine, Successors,
-};
+use crate::{MoveId, PlayoutPlan, PlayoutSums, RoleId, State, StateMachine, Successors};
 
 /// Playouts that estimate the children of a state.
 const PLAYOUTS: usize = 256;
@@ -89,13 +87,8 @@ impl Expander {
         means: &mut Vec<f64>,
     ) -> Result<(), ProofError> {
         let per_start = PLAYOUTS.div_ceil(states.len().max(1));
-        let plan = PlayoutPlan {
-            per_start,
-            max_length: MAX_PLAYOUT,
-            seed,
-            policy: None,
-            moves: PlayoutMoves::Legal,
-        };
+        let plan =
+            PlayoutPlan { per_start, max_length: MAX_PLAYOUT, seed, ..PlayoutPlan::default() };
         let Self { machine, sums, .. } = self;
         machine.playout_sums(states, &plan, &mut |_| true, sums)?;
         means.clear();
