@@ -238,7 +238,7 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         lanes: count(LANES.name, 4096, 16)?,
         max_length: count(MAX_LENGTH.name, 1_000_000, 1000)? as u32,
         evaluated_exploration: reader.float(EVALUATED_EXPLORATION.name, 0.0..=100.0, 0.03)? as f32,
-        playouts: reader.choice(
+        playout_moves: reader.choice(
             PLAYOUT_MOVES.name,
             &[("legal", PlayoutMoves::Legal), ("decisive", PlayoutMoves::Decisive)],
             PlayoutMoves::Decisive,

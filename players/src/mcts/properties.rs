@@ -29,7 +29,7 @@ const SETTINGS: Settings = Settings {
     max_length: 100,
     memory: 1 << 30,
     evaluated_exploration: 0.1,
-    playouts: PlayoutMoves::Decisive,
+    playout_moves: PlayoutMoves::Decisive,
     preference: Preference { probability: 0.5, margin: 0.0 },
     simultaneous: Simultaneous::Ucb,
 };

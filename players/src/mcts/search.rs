@@ -45,7 +45,7 @@ pub(super) struct Settings {
     /// The same as `exploration`, where positions are judged by an evaluation alone.
     pub(super) evaluated_exploration: f32,
     /// The moves that playouts choose among.
-    pub(super) playouts: PlayoutMoves,
+    pub(super) playout_moves: PlayoutMoves,
     /// The moves that they prefer.
     pub(super) preference: Preference,
     /// Where two opposed roles choose at once.
@@ -302,7 +302,7 @@ impl Search {
                 max_length: self.settings.max_length,
                 seed: self.rng.next_u64(),
                 policy: self.move_averages.policy().cloned(),
-                moves: self.settings.playouts,
+                moves: self.settings.playout_moves,
             };
             pass.prepare(&self.tree, playing);
             self.n_under_way += 1;

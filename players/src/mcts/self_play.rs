@@ -288,7 +288,7 @@ mod tests {
         max_length: 1000,
         memory: 1 << 30,
         evaluated_exploration: 0.03,
-        playouts: PlayoutMoves::Legal,
+        playout_moves: PlayoutMoves::Legal,
         preference: Preference { probability: 0.0, margin: 0.0 },
         simultaneous: Simultaneous::Ucb,
     };

@@ -28,7 +28,7 @@ const SETTINGS: Settings = Settings {
     max_length: 1000,
     memory: 1 << 26,
     evaluated_exploration: 0.1,
-    playouts: PlayoutMoves::Decisive,
+    playout_moves: PlayoutMoves::Decisive,
     preference: Preference { probability: 0.5, margin: 0.0 },
     simultaneous: Simultaneous::Ucb,
 };

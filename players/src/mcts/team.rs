@@ -158,7 +158,7 @@ mod tests {
         max_length: 100,
         memory: 1 << 30,
         evaluated_exploration: 0.1,
-        playouts: PlayoutMoves::Legal,
+        playout_moves: PlayoutMoves::Legal,
         preference: Preference { probability: 0.0, margin: 0.0 },
         simultaneous: Simultaneous::Ucb,
     };
