@@ -15,6 +15,7 @@
 
 mod claims;
 mod flow;
+mod http_reply;
 mod listeners;
 mod machine_limit;
 mod player_logs;

@@ -5,48 +5,46 @@
 //! message; nothing is retried, redirected or pooled.
 //!
 //! **The clock.** It starts when the kernel has taken the last byte of the
-//! request: hyper drops the body's buffer then, and [`SentMark`] notes when. It
-//! ends when the kernel got the last byte of the reply, which [`Wire`] knows: a
-//! reply that had to wait until it was read is not late. If this thread was
-//! interrupted as it sent, the reply may come before the mark; then the clock
+//! request. It ends when the kernel got the last byte of the reply, which [`Wire`]
+//! knows: a reply that had to wait until it was read is not late. If this thread was
+//! interrupted as it sent, the reply may come before it noted the time; then the clock
 //! starts with the write. Connecting has a limit of its own. The limit is on the
 //! whole exchange, so that a player gains nothing by dribbling. While this process
 //! stands still so does the clock ([`Watch`]).
 //!
-//! **Tolerance.** The status code is ignored, lines may end in LF, chunks are
-//! decoded, interim responses are skipped, a body shorter than promised is used
-//! as it came, and one longer is cut. Without a length the body ends with the
-//! connection. Three replies some servers would take are beyond the library
-//! and count as unreadable: no status line at all, chunks under `HTTP/1.0`, and
-//! more than 100 headers. All bytes of a reply, interim responses, chunk sizes
-//! and trailers included, count towards the sum of the two caps.
+//! **Tolerance.** The status code is ignored; [`ReplyReader`] says what a reply is. All
+//! bytes of a reply, interim replies, chunk sizes and trailers included, count towards
+//! the sum of the two caps.
+//!
+//! **Memory.** Of a player that thinks, this keeps the connection and an empty
+//! [`ReplyReader`]: the request is dropped when it is sent.
 
 use std::future::poll_fn;
-use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll};
+use std::io;
+use std::pin::pin;
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
-use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
-use hyper::client::conn::http1;
-use hyper::header::{
-    ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue,
-};
+use hyper::header::HeaderValue;
 use hyper::http::uri::Authority;
-use hyper::{Method, Request, Response, Uri, Version};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
 use tokio::task::yield_now;
 use tokio::time::{timeout, timeout_at};
 
+pub(crate) use super::http_reply::Answer;
+use super::http_reply::{ReplyError, ReplyReader};
 use super::machine_limit::lack;
 use super::reach::{Address, ReachError};
 use super::stalls::Watch;
-use super::wire::{Traffic, Wire};
+use super::wire::{PIECE, Wire};
 use crate::printable::printable;
 
 /// Maximum number of characters of a reply that is shown because it makes no sense.
 const MAX_SHOWN: usize = 160;
+
+/// Bytes of a reply that are kept to show what it was.
+const KEPT: usize = 512;
 
 /// Where a player listens, and how it is addressed.
 #[derive(Debug)]
@@ -81,15 +79,6 @@ pub(crate) struct Exchange {
     pub(crate) connect: Duration,
     /// How long the clock stood still, because this process did.
     pub(crate) stalled: Duration,
-}
-
-/// A reply.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Answer {
-    /// The status code, such as 200.
-    pub(crate) status: u16,
-    /// The body.
-    pub(crate) text: String,
 }
 
 /// Why there is no reply.
@@ -173,50 +162,40 @@ async fn carry_out(watch: &Watch, target: &Target, message: String, limits: Limi
         connect: begun.elapsed(),
         stalled: Duration::ZERO,
     };
-    let traffic = Traffic::new(limits.max_header_bytes.saturating_add(limits.max_body_bytes));
-    let (mut sender, connection) = match connect(watch, target, limits.connect, &traffic).await {
-        Ok(connected) => connected,
+    let stream = match connect(watch, target, limits.connect).await {
+        Ok(stream) => stream,
         Err(error) => return unsent(Err(error)),
     };
-    let (mark, mut sent) = oneshot::channel();
-    let response = sender.send_request(request(target, message, mark));
-    let reply = async { receive(response, limits, &traffic).await };
-    let mut talk = pin!(drive(connection, reply, &traffic));
-
-    let mut early = None;
-    let sending = pin!(async {
-        tokio::select! {
-            biased;
-            at = &mut sent => at.ok(),
-            reply = &mut talk => {
-                early = Some(reply);
-                sent.try_recv().ok()
-            }
-        }
-    });
-    let sent_at = watch.timeout(begun, limits.connect, sending).await.flatten();
-    let Some(sent_at) = sent_at else {
+    let mut talk = Talk::new(stream, limits);
+    let request = request(target, message);
+    let sent = {
+        let sending = pin!(talk.send(&request));
+        watch.timeout(begun, limits.connect, sending).await
+    };
+    drop(request);
+    let sent_at = match sent {
+        Some(Ok(sent_at)) => sent_at,
         // A player may answer before it has read all; then its time is short.
-        let reply = early.unwrap_or_else(|| {
+        Some(Err(reply)) => {
+            return unsent(match reply {
+                Err(ExchangeError::Unanswered(why)) => Err(ExchangeError::Unreachable(why)),
+                reply => reply,
+            });
+        }
+        None => {
             let limit = humantime::format_duration(limits.connect);
             let why = format!("the player did not read the whole message within {limit}");
-            Err(ExchangeError::Unreachable(why))
-        });
-        return unsent(match reply {
-            Err(ExchangeError::Unanswered(why)) => Err(ExchangeError::Unreachable(why)),
-            reply => reply,
-        });
+            return unsent(Err(ExchangeError::Unreachable(why)));
+        }
     };
-    let reply = match early {
-        Some(reply) => Some(reply),
-        None => await_reply(watch, &traffic, talk, sent_at, limits.reply).await,
-    };
+    let reply = talk.await_reply(watch, sent_at, limits.reply).await;
+    let wire = &talk.wire;
     let done = match &reply {
-        Some(Ok(_)) => traffic.arrived(),
+        Some(Ok(_)) => wire.arrived(),
         _ => Instant::now(),
     };
     // Where the write counts, that it took long is no fault of the player.
-    let wall = match clock_start(traffic.wrote(), sent_at, done) {
+    let wall = match clock_start(wire.wrote(), sent_at, done) {
         start if start < sent_at => watch.used(start, done, limits.reply).min(limits.reply),
         start => watch.used(start, done, limits.reply),
     };
@@ -232,253 +211,198 @@ fn clock_start(wrote: Instant, sent: Instant, done: Instant) -> Instant {
     if done < sent { wrote } else { sent }
 }
 
-/// The connection is boxed, so that the futures through which it passes stay small: every
-/// match that waits for players keeps one for each.
-type Connected = (http1::SendRequest<OneFrame>, Box<http1::Connection<Wire, OneFrame>>);
-
-/// A connection to `target` that speaks HTTP. If this process stood still while
-/// it waited, it tries again for as long as that was.
+/// A connection to `target`. If this process stood still while it waited, it tries again
+/// for as long as that was.
 async fn connect(
     watch: &Watch,
     target: &Target,
     limit: Duration,
-    traffic: &std::rc::Rc<Traffic>,
-) -> Result<Connected, ExchangeError> {
+) -> Result<TcpStream, ExchangeError> {
     let mut left = limit;
-    let stream = loop {
+    loop {
         let begun = Instant::now();
         let connected = target.address.connect(left).await;
         let stalled = watch.stalled(begun, Instant::now());
         match connected {
-            Ok(stream) => break stream,
+            Ok(stream) => return Ok(stream),
             // A refusal is an answer; only time that was missing is given again.
             Err(_) if !stalled.is_zero() && begun.elapsed() >= left => left = stalled,
             Err(ReachError::Unreachable(why)) => return Err(ExchangeError::Unreachable(why)),
             Err(ReachError::Lacking(what)) => return Err(ExchangeError::Lacking(what)),
         }
-    };
-    let wire = Wire::new(stream, std::rc::Rc::clone(traffic));
-    let mut builder = http1::Builder::new();
-    builder
-        .title_case_headers(true)
-        .ignore_invalid_headers_in_responses(true)
-        .allow_spaces_after_header_name_in_responses(true)
-        .allow_obsolete_multiline_headers_in_responses(true);
-    match builder.handshake(wire).await {
-        Ok((sender, connection)) => Ok((sender, Box::new(connection))),
-        Err(error) => Err(explain(&error, traffic, false)),
     }
 }
 
-/// Waits for the reply until the clock is over; `None` if the clock is first. What
-/// came by then counts, even if nobody has read it yet.
-async fn await_reply<T>(
-    watch: &Watch,
-    traffic: &Traffic,
-    mut talk: Pin<&mut impl Future<Output = T>>,
-    sent_at: Instant,
-    limit: Duration,
-) -> Option<T> {
-    let mut deadline = sent_at + limit;
-    loop {
-        if let Ok(reply) = timeout_at(deadline.into(), &mut talk).await {
-            return Some(reply);
-        }
-        deadline = watch.deadline(sent_at, limit);
-        traffic.close_at(deadline);
-        let came = what_came(traffic, talk.as_mut()).await;
-        if came.is_some() || deadline <= Instant::now() {
-            return came;
-        }
-        traffic.reopen();
+/// The bytes of a request.
+fn request(target: &Target, message: String) -> Vec<u8> {
+    let headers: [(&str, &[u8]); 5] = [
+        ("Accept", b"text/delim"),
+        ("Host", target.host.as_bytes()),
+        ("Sender", b"GAMESERVER"),
+        ("Receiver", target.receiver.as_bytes()),
+        ("Content-Type", b"text/acl"),
+    ];
+    let mut request = b"POST / HTTP/1.0\r\n".to_vec();
+    for (name, value) in headers {
+        request.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
     }
-}
-
-/// The reply, if all of it is there.
-async fn what_came<T>(traffic: &Traffic, mut talk: Pin<&mut impl Future<Output = T>>) -> Option<T> {
-    loop {
-        if let Poll::Ready(reply) =
-            poll_fn(|context| Poll::Ready(talk.as_mut().poll(context))).await
-        {
-            return Some(reply);
-        }
-        if !traffic.is_paused() {
-            return None;
-        }
-        // Others have clocks, too.
-        yield_now().await;
-    }
-}
-
-/// Polls the connection until there is a reply.
-async fn drive<T>(connection: impl Future, reply: impl Future<Output = T>, traffic: &Traffic) -> T {
-    let mut connection = pin!(connection);
-    let mut reply = pin!(reply);
-    let mut is_over = false;
-    poll_fn(|context| {
-        traffic.begin_turn();
-        is_over = is_over || connection.as_mut().poll(context).is_ready();
-        reply.as_mut().poll(context)
-    })
-    .await
-}
-
-fn request(target: &Target, message: String, mark: oneshot::Sender<Instant>) -> Request<OneFrame> {
-    let mut headers = HeaderMap::with_capacity(6);
-    headers.insert(ACCEPT, HeaderValue::from_static("text/delim"));
-    headers.insert(HOST, target.host.clone());
-    headers.insert(HeaderName::from_static("sender"), HeaderValue::from_static("GAMESERVER"));
-    headers.insert(HeaderName::from_static("receiver"), target.receiver.clone());
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/acl"));
-    headers.insert(CONTENT_LENGTH, HeaderValue::from(message.len()));
-    let taken = Arc::new(AtomicBool::new(false));
-    let mark = SentMark { sender: Some(mark), taken: Arc::clone(&taken) };
-    let body = OneFrame { bytes: Some(Bytes::from_owner(Marked { message, _mark: mark })), taken };
-    let mut request = Request::new(body);
-    *request.method_mut() = Method::POST;
-    *request.uri_mut() = Uri::from_static("/");
-    *request.version_mut() = Version::HTTP_10;
-    *request.headers_mut() = headers;
+    request.extend(format!("Content-Length: {}\r\n\r\n", message.len()).into_bytes());
+    request.extend(message.into_bytes());
     request
 }
 
-async fn receive(
-    response: impl Future<Output = Result<Response<Incoming>, hyper::Error>>,
-    limits: Limits,
-    traffic: &Traffic,
-) -> Result<Answer, ExchangeError> {
-    let response = response.await.map_err(|error| explain(&error, traffic, true))?;
-    let status = response.status().as_u16();
-    let header_bytes: usize =
-        response.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
-    let too_much = |part: &str, most: usize| {
-        Err(ExchangeError::Unreadable(format!(
-            "HTTP {status}: the {part} is longer than {most} bytes"
-        )))
-    };
-    if header_bytes > limits.max_header_bytes {
-        return too_much("header", limits.max_header_bytes);
+type Reply = Result<Answer, ExchangeError>;
+
+/// A request and its reply on one connection.
+struct Talk {
+    wire: Wire,
+    reader: ReplyReader,
+    /// The first bytes that came.
+    first: Vec<u8>,
+}
+
+impl Talk {
+    fn new(stream: TcpStream, limits: Limits) -> Self {
+        let Limits { max_header_bytes, max_body_bytes, .. } = limits;
+        Self {
+            wire: Wire::new(stream, max_header_bytes.saturating_add(max_body_bytes)),
+            reader: ReplyReader::new(max_header_bytes, max_body_bytes),
+            first: Vec::new(),
+        }
     }
-    let mut incoming = response.into_body();
-    if incoming.size_hint().lower() > limits.max_body_bytes as u64 {
-        return too_much("body", limits.max_body_bytes);
-    }
-    let mut body = Vec::new();
-    loop {
-        match poll_fn(|context| Pin::new(&mut incoming).poll_frame(context)).await {
-            None => break,
-            Some(Ok(frame)) => {
-                let Ok(chunk) = frame.into_data() else { continue };
-                if body.len() + chunk.len() > limits.max_body_bytes {
-                    return too_much("body", limits.max_body_bytes);
+
+    /// Sends all of `request`: when the kernel had taken it.
+    ///
+    /// # Errors
+    /// With the reply, or why there is none, if that is known before.
+    async fn send(&mut self, request: &[u8]) -> Result<Instant, Reply> {
+        let mut rest = request;
+        poll_fn(|context| {
+            while !rest.is_empty() {
+                match self.wire.poll_write(context, rest) {
+                    Poll::Ready(Ok(n_bytes)) if n_bytes > 0 => rest = &rest[n_bytes..],
+                    // It may have answered before it closed the connection.
+                    Poll::Ready(written) => {
+                        let reply = ready!(self.poll_reply(context));
+                        return Poll::Ready(Err(match (reply, written) {
+                            (Err(ExchangeError::Unanswered(_)), Err(error)) => {
+                                Err(self.explain(&error))
+                            }
+                            (reply, _) => reply,
+                        }));
+                    }
+                    Poll::Pending => return self.poll_reply(context).map(Err),
                 }
-                body.extend_from_slice(&chunk);
             }
-            // Less came than was promised.
-            Some(Err(error)) if !body.is_empty() && !is_too_much(&error, traffic) => break,
-            Some(Err(error)) => return Err(explain(&error, traffic, true)),
+            Poll::Ready(Ok(Instant::now()))
+        })
+        .await
+    }
+
+    /// Waits for the reply until the clock is over; `None` if the clock is first. What
+    /// came by then counts, even if nobody has read it yet.
+    async fn await_reply(
+        &mut self,
+        watch: &Watch,
+        sent_at: Instant,
+        limit: Duration,
+    ) -> Option<Reply> {
+        let mut deadline = sent_at + limit;
+        loop {
+            let reply = poll_fn(|context| self.poll_reply(context));
+            if let Ok(reply) = timeout_at(deadline.into(), reply).await {
+                return Some(reply);
+            }
+            deadline = watch.deadline(sent_at, limit);
+            let came = self.reply_until(deadline).await;
+            if came.is_some() || deadline <= Instant::now() {
+                return came;
+            }
         }
     }
-    let text = String::from_utf8_lossy(&body).trim().to_owned();
-    Ok(Answer { status, text })
-}
 
-/// Whether a body ended because there was too much of what comes with it: chunk
-/// sizes, their extensions, or trailers.
-fn is_too_much(error: &hyper::Error, traffic: &Traffic) -> bool {
-    let is_limit = |cause: &std::io::Error| cause.kind() == std::io::ErrorKind::InvalidData;
-    traffic.is_full() || system_cause(error).is_some_and(is_limit)
-}
-
-/// The error of the system, or of a body's framing, behind an error of HTTP.
-fn system_cause(error: &hyper::Error) -> Option<&std::io::Error> {
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        if let Some(cause) = cause.downcast_ref() {
-            return Some(cause);
+    /// Reads a piece of the reply. Then the task gives way, so that no player's bytes,
+    /// however fast they come, keep the manager from another player's.
+    fn poll_reply(&mut self, context: &mut Context<'_>) -> Poll<Reply> {
+        if self.wire.is_full() {
+            return Poll::Ready(Err(self.too_long()));
         }
-        source = cause.source();
+        let mut piece = [0; PIECE];
+        let came = ready!(self.wire.poll_read(context, &mut piece));
+        match self.read(came, &piece) {
+            Some(reply) => Poll::Ready(reply),
+            None => {
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+        }
     }
-    None
-}
 
-/// What an error of the connection means.
-fn explain(error: &hyper::Error, traffic: &Traffic, is_sent: bool) -> ExchangeError {
-    if let Some(what) = system_cause(error).and_then(lack) {
-        return ExchangeError::Lacking(what);
+    /// The reply, if all of it came by `deadline`.
+    async fn reply_until(&mut self, deadline: Instant) -> Option<Reply> {
+        loop {
+            if self.wire.is_full() {
+                return Some(Err(self.too_long()));
+            }
+            let mut piece = [0; PIECE];
+            let came = self.wire.read_until(deadline, &mut piece)?;
+            if let Some(reply) = self.read(came, &piece) {
+                return Some(reply);
+            }
+            // Others have clocks, too.
+            yield_now().await;
+        }
     }
-    let first = traffic.first();
-    let shown = first_line(&String::from_utf8_lossy(&first));
-    if traffic.is_full() {
-        return ExchangeError::Unreadable(format!("the reply is too long: {shown}"));
+
+    /// The reply, if it is complete with the bytes that came at the start of `piece`.
+    fn read(&mut self, came: io::Result<usize>, piece: &[u8]) -> Option<Reply> {
+        let n_bytes = match came {
+            Ok(n_bytes) => n_bytes,
+            Err(error) => return Some(self.reader.end().map_err(|_| self.explain(&error))),
+        };
+        let bytes = &piece[..n_bytes];
+        let n_kept = n_bytes.min(KEPT.saturating_sub(self.first.len()));
+        self.first.extend_from_slice(&bytes[..n_kept]);
+        if n_bytes > 0 {
+            let read = self.reader.take(bytes);
+            return read.map_err(|error| self.unreadable(&error)).transpose();
+        }
+        Some(self.reader.end().map_err(|error| match self.first.is_empty() {
+            true => {
+                ExchangeError::Unanswered("the connection was closed without a reply".to_owned())
+            }
+            false => self.unreadable(&error),
+        }))
     }
-    if !first.is_empty() || error.is_parse() || error.is_parse_too_large() {
-        return ExchangeError::Unreadable(format!("incomplete or invalid HTTP reply: {shown}"));
+
+    /// What an error of the connection means.
+    fn explain(&self, error: &io::Error) -> ExchangeError {
+        match lack(error) {
+            Some(what) => ExchangeError::Lacking(what),
+            None if self.first.is_empty() => {
+                ExchangeError::Unanswered(format!("connection error: {error}"))
+            }
+            None => self.unreadable(&ReplyError::Invalid),
+        }
     }
-    let why = match std::error::Error::source(error) {
-        Some(cause) => format!("{error}: {cause}"),
-        None => error.to_string(),
-    };
-    if is_sent { ExchangeError::Unanswered(why) } else { ExchangeError::Unreachable(why) }
+
+    fn unreadable(&self, error: &ReplyError) -> ExchangeError {
+        ExchangeError::Unreadable(format!("{error}: {}", self.shown()))
+    }
+
+    fn too_long(&self) -> ExchangeError {
+        ExchangeError::Unreadable(format!("the reply is too long: {}", self.shown()))
+    }
+
+    fn shown(&self) -> String {
+        first_line(&String::from_utf8_lossy(&self.first))
+    }
 }
 
 /// The first line of a text that is not blank, cut and made printable.
 pub(crate) fn first_line(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("nothing");
     printable(line, MAX_SHOWN)
-}
-
-/// Sends the time when it is dropped, if the connection took it before.
-struct SentMark {
-    sender: Option<oneshot::Sender<Instant>>,
-    taken: Arc<AtomicBool>,
-}
-
-impl Drop for SentMark {
-    fn drop(&mut self) {
-        if let (Some(sender), true) = (self.sender.take(), self.taken.load(Ordering::Relaxed)) {
-            // Nobody listens any more if the exchange was cut.
-            let _ = sender.send(Instant::now());
-        }
-    }
-}
-
-struct Marked {
-    message: String,
-    _mark: SentMark,
-}
-
-impl AsRef<[u8]> for Marked {
-    fn as_ref(&self) -> &[u8] {
-        self.message.as_bytes()
-    }
-}
-
-/// A body that nobody can clone, so that its buffer is dropped when written.
-struct OneFrame {
-    bytes: Option<Bytes>,
-    taken: Arc<AtomicBool>,
-}
-
-impl Body for OneFrame {
-    type Data = Bytes;
-    type Error = std::convert::Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        self.taken.store(true, Ordering::Relaxed);
-        Poll::Ready(self.bytes.take().map(|bytes| Ok(Frame::data(bytes))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.bytes.is_none()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.bytes.as_ref().map_or(0, Bytes::len) as u64)
-    }
 }
 
 #[cfg(test)]

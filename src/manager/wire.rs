@@ -1,24 +1,19 @@
-//! The bytes of one connection, beneath HTTP: counted, paused, and with the
-//! time at which they arrived.
+//! The bytes of one connection, beneath HTTP: counted, taken in small pieces, and
+//! with the time at which they arrived.
 //!
 //! - No connection takes more bytes than its limit, whatever they are: interim
 //!   replies, headers, chunk extensions, trailers or a body.
-//! - After each piece the task gives way, so that no player's bytes, however
-//!   fast they come, keep the manager from another player's.
 //! - The kernel notes when bytes arrive (`SO_TIMESTAMPNS`, see socket(7)), so
 //!   that a reply which waited to be read does not count as late. A reply
 //!   counts as arrived with the last of its bytes. [`Stamps`] keeps the kernel at it.
 
-use std::cell::{Cell, RefCell};
 use std::io::{self, IoSliceMut};
 use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::pin::Pin;
-use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant, SystemTime};
 
-use hyper::rt::{Read, ReadBufCursor, Write};
 use nix::sys::socket::sockopt::ReceiveTimestampns;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt};
 use nix::sys::time::TimeSpec;
@@ -27,10 +22,7 @@ use tokio::net::TcpStream;
 
 /// Maximum number of bytes that are taken at a time. They lie on the stack first, of which each
 /// match has one.
-const PIECE: usize = 1 << 10;
-
-/// Bytes of a reply that are kept to show what it was.
-const KEPT: usize = 512;
+pub(crate) const PIECE: usize = 1 << 10;
 
 /// Keeps the kernel noting when bytes arrive.
 ///
@@ -54,193 +46,100 @@ impl Stamps {
     }
 }
 
-/// What is known of the bytes of a connection.
+/// The bytes of one connection.
 #[derive(Debug)]
-pub(crate) struct Traffic {
+pub(crate) struct Wire {
+    stream: TcpStream,
     /// Bytes that may still come.
-    left: Cell<usize>,
-    /// The first bytes that came.
-    first: RefCell<Vec<u8>>,
+    n_left: usize,
     /// When the last bytes came; before any did, a moment at which there were none.
-    arrived: Cell<Instant>,
+    arrived: Instant,
     /// A moment at which all bytes there were had been taken.
-    emptied: Cell<Instant>,
+    emptied: Instant,
     /// When the last write began.
-    wrote: Cell<Instant>,
-    /// Bytes that come later are not taken any more.
-    deadline: Cell<Option<Instant>>,
-    /// A piece was taken in this turn of the task.
-    has_taken: Cell<bool>,
-    /// The task gave way after a piece, and has to be polled again.
-    is_paused: Cell<bool>,
+    wrote: Instant,
 }
 
-impl Traffic {
-    /// For a connection that may bring at most `max_bytes`.
-    pub(crate) fn new(max_bytes: usize) -> Rc<Self> {
+impl Wire {
+    /// Reads at most `max_bytes` from `stream`, and writes to it.
+    pub(crate) fn new(stream: TcpStream, max_bytes: usize) -> Self {
+        // Without it, bytes arrive when they are read.
+        let _ = setsockopt(&stream, ReceiveTimestampns, &true);
         let now = Instant::now();
-        Rc::new(Self {
-            left: Cell::new(max_bytes),
-            first: RefCell::default(),
-            arrived: Cell::new(now),
-            emptied: Cell::new(now),
-            wrote: Cell::new(now),
-            deadline: Cell::new(None),
-            has_taken: Cell::new(false),
-            is_paused: Cell::new(false),
-        })
+        Self { stream, n_left: max_bytes, arrived: now, emptied: now, wrote: now }
     }
 
     /// When the last bytes came; before any did, when the connection was made.
     pub(crate) fn arrived(&self) -> Instant {
-        self.arrived.get()
+        self.arrived
     }
 
     /// When the last write began; before any did, when the connection was made.
     pub(crate) fn wrote(&self) -> Instant {
-        self.wrote.get()
+        self.wrote
     }
 
-    /// Whether the limit is reached.
+    /// Whether no more bytes are taken, because the limit is reached.
     pub(crate) fn is_full(&self) -> bool {
-        self.left.get() == 0
+        self.n_left == 0
     }
 
-    /// The first bytes that came.
-    pub(crate) fn first(&self) -> Vec<u8> {
-        self.first.borrow().clone()
-    }
-
-    /// From now on only bytes are taken that came by `deadline`, and nobody is
-    /// waited for.
-    pub(crate) fn close_at(&self, deadline: Instant) {
-        self.deadline.set(Some(deadline));
-    }
-
-    /// More bytes may be taken again, whenever they come.
-    pub(crate) fn reopen(&self) {
-        self.deadline.set(None);
-    }
-
-    /// Whoever polls the connection says so before: one piece is taken each time.
-    pub(crate) fn begin_turn(&self) {
-        self.has_taken.set(false);
-        self.is_paused.set(false);
-    }
-
-    /// Whether the connection only waits for its task to be polled again.
-    pub(crate) fn is_paused(&self) -> bool {
-        self.is_paused.get()
-    }
-}
-
-/// A connection.
-pub(crate) struct Wire {
-    stream: TcpStream,
-    traffic: Rc<Traffic>,
-}
-
-impl Wire {
-    /// Reads and writes `stream`.
-    pub(crate) fn new(stream: TcpStream, traffic: Rc<Traffic>) -> Self {
-        // Without it, bytes arrive when they are read.
-        let _ = setsockopt(&stream, ReceiveTimestampns, &true);
-        Self { stream, traffic }
-    }
-
-    fn poll_piece(
-        &self,
-        context: &mut Context<'_>,
-        piece: &mut [u8],
-    ) -> Poll<io::Result<(usize, Option<TimeSpec>)>> {
-        if self.traffic.deadline.get().is_some() {
-            // What the runtime knows of the socket may be older than a stall.
-            return match receive(&self.stream, piece) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => Poll::Pending,
-                received => Poll::Ready(received),
-            };
-        }
-        loop {
-            ready!(self.stream.poll_read_ready(context))?;
-            let read = || receive(&self.stream, piece);
-            match self.stream.try_io(Interest::READABLE, read) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.traffic.emptied.set(Instant::now());
-                }
-                received => return Poll::Ready(received),
-            }
-        }
-    }
-}
-
-impl Read for Wire {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        mut buffer: ReadBufCursor<'_>,
-    ) -> Poll<io::Result<()>> {
-        let traffic = &self.traffic;
-        if traffic.is_full() {
-            return Poll::Ready(Err(io::Error::other("the reply has too many bytes")));
-        }
-        if traffic.has_taken.get() {
-            traffic.is_paused.set(true);
-            context.waker().wake_by_ref();
-            return Poll::Pending;
-        }
-        let most = PIECE.min(buffer.remaining()).min(traffic.left.get());
-        let mut piece = [0; PIECE];
-        let (n_bytes, stamp) = ready!(self.poll_piece(context, &mut piece[..most]))?;
-        if n_bytes == 0 {
-            return Poll::Ready(Ok(()));
-        }
-        let arrived = arrival(stamp, traffic.emptied.get());
-        if traffic.deadline.get().is_some_and(|deadline| arrived > deadline) {
-            // It is late. What it says does not matter any more.
-            return Poll::Pending;
-        }
-        let bytes = &piece[..n_bytes];
-        traffic.has_taken.set(true);
-        traffic.arrived.set(arrived);
-        traffic.left.set(traffic.left.get() - n_bytes);
-        let mut first = traffic.first.borrow_mut();
-        let kept = n_bytes.min(KEPT.saturating_sub(first.len()));
-        first.extend_from_slice(&bytes[..kept]);
-        buffer.put_slice(bytes);
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl Write for Wire {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
+    /// Writes some of `bytes`: how many.
+    pub(crate) fn poll_write(
+        &mut self,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.traffic.wrote.set(Instant::now());
+        self.wrote = Instant::now();
         Pin::new(&mut self.stream).poll_write(context, bytes)
     }
 
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    /// Does nothing: the reply is there, and the connection is closed at once.
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
+    /// Waits for bytes and takes a piece of them: how many, none at the end of the
+    /// connection or the limit.
+    pub(crate) fn poll_read(
+        &mut self,
         context: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
+        piece: &mut [u8; PIECE],
     ) -> Poll<io::Result<usize>> {
-        self.traffic.wrote.set(Instant::now());
-        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+        let n_most = PIECE.min(self.n_left);
+        loop {
+            ready!(self.stream.poll_read_ready(context))?;
+            let read = || receive(&self.stream, &mut piece[..n_most]);
+            match self.stream.try_io(Interest::READABLE, read) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.emptied = Instant::now();
+                }
+                received => return Poll::Ready(received.map(|received| self.take(received))),
+            }
+        }
+    }
+
+    /// Takes a piece of the bytes that came by `deadline`, without waiting; `None` if there
+    /// are no more.
+    pub(crate) fn read_until(
+        &mut self,
+        deadline: Instant,
+        piece: &mut [u8; PIECE],
+    ) -> Option<io::Result<usize>> {
+        let n_most = PIECE.min(self.n_left);
+        // What the runtime knows of the socket may be older than a stall.
+        match receive(&self.stream, &mut piece[..n_most]) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
+            Err(error) => Some(Err(error)),
+            Ok((0, _)) => Some(Ok(0)),
+            // It is late. What it says does not matter any more.
+            Ok((_, stamp)) if arrival(stamp, self.emptied) > deadline => None,
+            Ok(received) => Some(Ok(self.take(received))),
+        }
+    }
+
+    /// Notes that bytes were taken: how many.
+    fn take(&mut self, (n_bytes, stamp): (usize, Option<TimeSpec>)) -> usize {
+        if n_bytes > 0 {
+            self.arrived = arrival(stamp, self.emptied);
+            self.n_left -= n_bytes;
+        }
+        n_bytes
     }
 }
 
@@ -288,7 +187,7 @@ pub(crate) mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-            let wire = Wire::new(stream, Traffic::new(100));
+            let wire = Wire::new(stream, 100);
             listener.accept().unwrap().0.write_all(b"noop").unwrap();
             wire.stream.readable().await.unwrap();
             let (n_bytes, stamp) = receive(&wire.stream, &mut [0; 100]).unwrap();
