@@ -329,29 +329,35 @@ impl Talk {
         }
         let mut piece = [0; PIECE];
         let came = ready!(self.wire.poll_read(context, &mut piece));
-        match self.read(came, &piece) {
-            Some(reply) => Poll::Ready(reply),
-            None => {
+        self.read(came, &piece).map_or_else(
+            || {
                 context.waker().wake_by_ref();
                 Poll::Pending
-            }
-        }
+            },
+            Poll::Ready,
+        )
     }
 
     /// The reply, if all of it came by `deadline`.
     async fn reply_until(&mut self, deadline: Instant) -> Option<Reply> {
         loop {
-            if self.wire.is_full() {
-                return Some(Err(self.too_long()));
+            match self.read_until(deadline)? {
+                Some(reply) => return Some(reply),
+                // Others have clocks, too.
+                None => yield_now().await,
             }
-            let mut piece = [0; PIECE];
-            let came = self.wire.read_until(deadline, &mut piece)?;
-            if let Some(reply) = self.read(came, &piece) {
-                return Some(reply);
-            }
-            // Others have clocks, too.
-            yield_now().await;
         }
+    }
+
+    /// Reads a piece of what came by `deadline`: the reply, if it is complete with it;
+    /// `None` if nothing came.
+    fn read_until(&mut self, deadline: Instant) -> Option<Option<Reply>> {
+        if self.wire.is_full() {
+            return Some(Some(Err(self.too_long())));
+        }
+        let mut piece = [0; PIECE];
+        let came = self.wire.read_until(deadline, &mut piece)?;
+        Some(self.read(came, &piece))
     }
 
     /// The reply, if it is complete with the bytes that came at the start of `piece`.
