@@ -44,8 +44,9 @@ pub struct Progress {
     style: Style,
     bar: ProgressBar,
     running: BTreeMap<u64, Arc<Job>>,
-    /// By player: rewards by game and budget.
-    scores: Vec<BTreeMap<(usize, Bounds), Score>>,
+    /// Rewards by player, game and budget: one map, since a map takes 800 bytes for its first
+    /// entry, and there may be thousands of players.
+    scores: BTreeMap<(usize, usize, Bounds), Score>,
     n_jobs: u64,
     n_done: u64,
     n_played: u64,
@@ -81,29 +82,32 @@ fn bounds(job: &Job) -> Bounds {
     (job.clocks.start, job.clocks.play, job.budget.nodes())
 }
 
-/// The mean as in the standings: over games, each weighing the same, of means over
-/// clocks. `None` without matches.
-fn mean(scores: &BTreeMap<(usize, Bounds), Score>) -> Option<f64> {
-    let mut games: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
-    for ((game, _), score) in scores {
-        let of_game = games.entry(*game).or_default();
+/// The means as in the standings, by player: over games, each weighing the same, of means
+/// over clocks. Players without matches are left out.
+fn means(scores: &BTreeMap<(usize, usize, Bounds), Score>) -> BTreeMap<usize, f64> {
+    let mut games: BTreeMap<(usize, usize), (f64, f64)> = BTreeMap::new();
+    for ((player, game, _), score) in scores {
+        let of_game = games.entry((*player, *game)).or_default();
         *of_game = (of_game.0 + score.mean(), of_game.1 + 1.0);
     }
-    let n = games.len() as f64;
-    (!games.is_empty()).then(|| games.values().map(|(sum, n)| sum / n).sum::<f64>() / n)
+    let mut players: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
+    for ((player, _), (sum, n)) in games {
+        let of_player = players.entry(player).or_default();
+        *of_player = (of_player.0 + sum / n, of_player.1 + 1.0);
+    }
+    players.into_iter().map(|(player, (sum, n))| (player, sum / n)).collect()
 }
 
 impl Progress {
     /// Progress from nothing.
     #[must_use]
     pub fn new(catalogue: Arc<Catalogue>, style: Style) -> Self {
-        let scores = vec![BTreeMap::new(); catalogue.players().count()];
         Self {
             catalogue,
             style,
             bar: ProgressBar::hidden(),
             running: BTreeMap::new(),
-            scores,
+            scores: BTreeMap::new(),
             n_jobs: 0,
             n_done: 0,
             n_played: 0,
@@ -134,7 +138,8 @@ impl Progress {
         if let Some(job) = self.running.remove(&job) {
             for (seat, &reward) in job.seats.iter().zip(rewards) {
                 if let Some(player) = *seat {
-                    let score = self.scores[player].entry((job.game, bounds(&job))).or_default();
+                    let key = (player, job.game, bounds(&job));
+                    let score = self.scores.entry(key).or_default();
                     score.sum += u64::from(reward);
                     score.n += 1;
                 }
@@ -182,8 +187,9 @@ impl Progress {
         if left > 0 && n_timed > 0 {
             message += &format!("  ETA {}", brief(Duration::from_secs_f64(left as f64 / rate)));
         }
-        let mut leaders: Vec<(&str, f64)> = (self.catalogue.players().zip(&self.scores))
-            .filter_map(|(player, scores)| Some((player, mean(scores)?)))
+        let means = means(&self.scores);
+        let mut leaders: Vec<(&str, f64)> = (self.catalogue.players().enumerate())
+            .filter_map(|(player, name)| Some((name, *means.get(&player)?)))
             .collect();
         leaders.sort_by(|(_, a), (_, b)| b.total_cmp(a));
         let leaders: Vec<String> = leaders
@@ -324,12 +330,12 @@ mod tests {
         let clock = |seconds| (Duration::ZERO, Duration::from_secs(seconds), None);
         let score = |sum, n| Score { sum, n };
         let scores = BTreeMap::from([
-            ((0, clock(1)), score(0, 10)),
-            ((0, clock(2)), score(100, 2)),
-            ((1, clock(1)), score(100, 1)),
+            ((0, 0, clock(1)), score(0, 10)),
+            ((0, 0, clock(2)), score(100, 2)),
+            ((0, 1, clock(1)), score(100, 1)),
+            ((2, 1, clock(1)), score(30, 1)),
         ]);
-        assert_eq!(mean(&scores), Some(62.5));
-        assert_eq!(mean(&BTreeMap::new()), None);
+        assert_eq!(means(&scores), BTreeMap::from([(0, 62.5), (2, 30.0)]));
     }
 
     #[test]
