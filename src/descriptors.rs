@@ -4,13 +4,9 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// What the process itself takes: standard streams, journal and lock, tables,
-/// and room for what libraries open for a moment.
+/// What the process itself takes: standard streams, journal and lock, tables, the network
+/// thread, and room for what libraries open for a moment.
 pub const RESERVED: u64 = 64;
-
-/// What a worker takes that waits for players: an event queue, its waker and its
-/// signals.
-const OF_WORKER: u64 = 4;
 
 /// What a player behind HTTP takes: its connection, and perhaps a look-up.
 const OF_PLAYER: u64 = 2;
@@ -46,7 +42,7 @@ pub fn limit() -> u64 {
 /// Descriptors that one match takes, about.
 #[must_use]
 pub fn of_match(outside: Outside) -> u64 {
-    OF_WORKER + OF_PLAYER * outside.n_players + OF_PROGRAM * outside.n_launched
+    OF_PLAYER * outside.n_players + OF_PROGRAM * outside.n_launched
 }
 
 /// Matches that may run at once if each takes `needed` descriptors; at least 1.
@@ -66,9 +62,9 @@ mod tests {
     #[test]
     fn as_many_matches_run_as_there_are_descriptors_for() {
         let two_remote = of_match(Outside { n_players: 2, n_launched: 0 });
-        assert_eq!(two_remote, 8);
+        assert_eq!(two_remote, 4);
         for (limit, expected) in
-            [(0, 1), (64, 1), (72, 1), (80, 2), (1024, 120), (u64::MAX, u32::MAX)]
+            [(0, 1), (64, 1), (68, 1), (72, 2), (1024, 240), (u64::MAX, u32::MAX)]
         {
             assert_eq!(within(limit, two_remote), expected, "{limit}");
         }

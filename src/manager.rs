@@ -35,6 +35,7 @@ mod workspace;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use games::{Cancel, Game, ReasoningError, StateMachine};
@@ -44,8 +45,8 @@ use results::record::Budget;
 use results::record::Ending;
 use serde::Deserialize;
 use strum::{EnumString, IntoStaticStr, VariantNames};
-use tokio::runtime::Runtime;
-use tokio::sync::watch;
+use tokio::runtime::Handle;
+use tokio::sync::{oneshot, watch};
 
 pub use crate::protocol::Reading;
 pub use preflight::{PreflightError, Silence};
@@ -151,6 +152,8 @@ pub struct Manager {
     doubted: Mutex<BTreeSet<Address>>,
     /// Set when it is first needed.
     watch: OnceLock<Arc<Watch>>,
+    /// Likewise.
+    net: OnceLock<Arc<Net>>,
     interrupt: watch::Sender<bool>,
     /// Ends what the manager itself computes.
     cancel: Cancel,
@@ -178,6 +181,7 @@ impl Manager {
             claims: Claims::default(),
             doubted: Mutex::new(BTreeSet::new()),
             watch: OnceLock::new(),
+            net: OnceLock::new(),
             interrupt: watch::Sender::new(false),
             cancel: Cancel::new(),
         })
@@ -208,8 +212,12 @@ impl Manager {
     }
 
     /// What talking over the network takes.
-    fn net(&self) -> Result<Net, NetError> {
-        Net::new(self.watch()?)
+    fn net(&self) -> Result<Arc<Net>, NetError> {
+        if let Some(net) = self.net.get() {
+            return Ok(Arc::clone(net));
+        }
+        let made = Net::new(self.watch()?)?;
+        Ok(Arc::clone(self.net.get_or_init(|| Arc::new(made))))
     }
 
     /// The thread that notices when this process stands still.
@@ -325,24 +333,30 @@ impl Manager {
     }
 }
 
-/// What talking over the network takes.
+/// What talking over the network takes: one for all matches. A thread waits for all sockets
+/// and clocks, and wakes the match that one of them belongs to.
 struct Net {
-    runtime: Runtime,
+    /// Drives futures on the thread that calls it; the network thread drives its sockets.
+    runtime: Handle,
     watch: Arc<Watch>,
     _stamps: Stamps,
+    /// The network thread ends when this is dropped.
+    _end: oneshot::Sender<()>,
 }
 
 impl Net {
     fn new(watch: Arc<Watch>) -> Result<Self, NetError> {
-        // One thread, so that a match is not delayed by another's reasoning. It has a socket for
-        // each player; room for many more events is memory that each waiting match holds.
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .max_io_events_per_tick(16)
-            .build();
         let lacking =
             |error: std::io::Error| NetError(lack(&error).unwrap_or_else(|| error.to_string()));
-        Ok(Self { runtime: runtime.map_err(lacking)?, watch, _stamps: Stamps::hold() })
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(lacking)?;
+        let handle = runtime.handle().clone();
+        let (end, ended) = oneshot::channel();
+        thread::Builder::new()
+            .name("network".to_owned())
+            .spawn(move || drop(runtime.block_on(ended)))
+            .map_err(|error| NetError(no_thread(&error)))?;
+        Ok(Self { runtime: handle, watch, _stamps: Stamps::hold(), _end: end })
     }
 
     fn answers_info(&self, program: &LaunchedProgram, limits: Limits) -> bool {

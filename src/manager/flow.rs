@@ -14,7 +14,7 @@ use games::{Expression, MoveId, ReasoningError};
 use players::{Observation, OwnMachine, Turn};
 use rand::Rng;
 use results::record::{AbortReason, Budget, Ending, FaultKind, RuleDefect};
-use tokio::runtime::Runtime;
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use super::remote::first_line;
@@ -39,7 +39,7 @@ const MAX_LEGAL_SHOWN: usize = 5;
 /// What a match needs of its worker.
 pub(crate) struct Tools<'a> {
     /// Present if the match has to wait for a player.
-    pub(crate) runtime: Option<&'a Runtime>,
+    pub(crate) runtime: Option<&'a Handle>,
     pub(crate) watch: &'a Watch,
     pub(crate) interrupted: &'a mut watch::Receiver<bool>,
 }
@@ -647,7 +647,6 @@ fn decide(
     (executed, decision)
 }
 
-/// Waits for all, or for the request to stop.
 /// A future is built on the stack before it is boxed. Done here, that space is not part of
 /// the frames that stay while a match waits.
 #[inline(never)]
@@ -658,6 +657,7 @@ where
     Box::pin(make())
 }
 
+/// Waits for all, or for the request to stop.
 fn wait_all(
     tools: &mut Tools<'_>,
     asked: Vec<Asked<'_>>,

@@ -303,8 +303,11 @@ mod tests {
 
     const MOST: usize = 64 << 10;
 
-    /// The status and text of a reply whose bytes come in pieces of `size`.
-    fn read(bytes: &[u8], size: usize) -> Result<(u16, String), ReplyError> {
+    /// The status and text of a reply.
+    type Read = Result<(u16, String), ReplyError>;
+
+    /// Reads a reply whose bytes come in pieces of `size`.
+    fn read(bytes: &[u8], size: usize) -> Read {
         let mut reader = ReplyReader::new(MOST, MOST);
         for piece in bytes.chunks(size) {
             if let Some(Answer { status, text }) = reader.take(piece)? {
@@ -318,7 +321,7 @@ mod tests {
     #[test]
     fn replies_are_the_same_in_all_pieces() {
         let ok = |text: &str| Ok((200, text.to_owned()));
-        let replies: [(&[u8], Result<(u16, String), ReplyError>); 12] = [
+        let replies: [(&[u8], Read); 12] = [
             (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nnoop and more", ok("noop")),
             (b"HTTP/1.1 200 OK\nContent-Length: 4, 4\nContent-Length: 4\n\nnoop", ok("noop")),
             (b"HTTP/1.1 200 OK\r\nContent-Length: 4, 5\r\n\r\nnoop", Err(ReplyError::Invalid)),

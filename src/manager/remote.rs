@@ -37,7 +37,7 @@ use super::http_reply::{ReplyError, ReplyReader};
 use super::machine_limit::lack;
 use super::reach::{Address, ReachError};
 use super::stalls::Watch;
-use super::wire::{PIECE, Wire};
+use super::wire::Wire;
 use crate::printable::printable;
 
 /// Maximum number of characters of a reply that is shown because it makes no sense.
@@ -221,7 +221,8 @@ async fn connect(
     let mut left = limit;
     loop {
         let begun = Instant::now();
-        let connected = target.address.connect(left).await;
+        // In a box of its own, since it is larger than what is kept while the player thinks.
+        let connected = Box::pin(target.address.connect(left)).await;
         let stalled = watch.stalled(begun, Instant::now());
         match connected {
             Ok(stream) => return Ok(stream),
@@ -327,9 +328,8 @@ impl Talk {
         if self.wire.is_full() {
             return Poll::Ready(Err(self.too_long()));
         }
-        let mut piece = [0; PIECE];
-        let came = ready!(self.wire.poll_read(context, &mut piece));
-        self.read(came, &piece).map_or_else(
+        let came = ready!(self.wire.poll_read(context));
+        self.read(came).map_or_else(
             || {
                 context.waker().wake_by_ref();
                 Poll::Pending
@@ -355,30 +355,29 @@ impl Talk {
         if self.wire.is_full() {
             return Some(Some(Err(self.too_long())));
         }
-        let mut piece = [0; PIECE];
-        let came = self.wire.read_until(deadline, &mut piece)?;
-        Some(self.read(came, &piece))
+        let came = self.wire.read_until(deadline)?;
+        Some(self.read(came))
     }
 
-    /// The reply, if it is complete with the bytes that came at the start of `piece`.
-    fn read(&mut self, came: io::Result<usize>, piece: &[u8]) -> Option<Reply> {
-        let n_bytes = match came {
-            Ok(n_bytes) => n_bytes,
+    /// The reply, if it is complete with the bytes that came; none come at the end of the
+    /// connection.
+    fn read(&mut self, came: io::Result<Vec<u8>>) -> Option<Reply> {
+        let bytes = match came {
+            Ok(bytes) => bytes,
             Err(error) => return Some(self.reader.end().map_err(|_| self.explain(&error))),
         };
-        let bytes = &piece[..n_bytes];
-        let n_kept = n_bytes.min(KEPT.saturating_sub(self.first.len()));
-        self.first.extend_from_slice(&bytes[..n_kept]);
-        if n_bytes > 0 {
-            let read = self.reader.take(bytes);
-            return read.map_err(|error| self.unreadable(&error)).transpose();
+        if bytes.is_empty() {
+            return Some(self.reader.end().map_err(|error| match self.first.is_empty() {
+                true => {
+                    let why = "the connection was closed without a reply";
+                    ExchangeError::Unanswered(why.to_owned())
+                }
+                false => self.unreadable(&error),
+            }));
         }
-        Some(self.reader.end().map_err(|error| match self.first.is_empty() {
-            true => {
-                ExchangeError::Unanswered("the connection was closed without a reply".to_owned())
-            }
-            false => self.unreadable(&error),
-        }))
+        let n_kept = bytes.len().min(KEPT.saturating_sub(self.first.len()));
+        self.first.extend_from_slice(&bytes[..n_kept]);
+        self.reader.take(&bytes).map_err(|error| self.unreadable(&error)).transpose()
     }
 
     /// What an error of the connection means.

@@ -17,12 +17,13 @@ use std::time::{Duration, Instant, SystemTime};
 use nix::sys::socket::sockopt::ReceiveTimestampns;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt};
 use nix::sys::time::TimeSpec;
+use rustix::io::Errno;
+use rustix::net::{SendFlags, send};
 use tokio::io::{AsyncWrite, Interest};
 use tokio::net::TcpStream;
 
-/// Maximum number of bytes that are taken at a time. They lie on the stack first, of which each
-/// match has one.
-pub(crate) const PIECE: usize = 1 << 10;
+/// Maximum number of bytes that are taken at a time.
+const PIECE: usize = 512;
 
 /// Keeps the kernel noting when bytes arrive.
 ///
@@ -91,20 +92,20 @@ impl Wire {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         self.wrote = Instant::now();
+        // The runtime learns that there is room only when it looks.
+        match send(&self.stream, bytes, SendFlags::NOSIGNAL) {
+            Err(Errno::AGAIN) => {}
+            sent => return Poll::Ready(sent.map_err(io::Error::from)),
+        }
         Pin::new(&mut self.stream).poll_write(context, bytes)
     }
 
-    /// Waits for bytes and takes a piece of them: how many, none at the end of the
-    /// connection or the limit.
-    pub(crate) fn poll_read(
-        &mut self,
-        context: &mut Context<'_>,
-        piece: &mut [u8; PIECE],
-    ) -> Poll<io::Result<usize>> {
-        let n_most = PIECE.min(self.n_left);
+    /// Waits for bytes and takes a piece of them; none at the end of the connection or the
+    /// limit.
+    pub(crate) fn poll_read(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Vec<u8>>> {
         loop {
             ready!(self.stream.poll_read_ready(context))?;
-            let read = || receive(&self.stream, &mut piece[..n_most]);
+            let read = || receive(&self.stream, self.n_left);
             match self.stream.try_io(Interest::READABLE, read) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.emptied = Instant::now();
@@ -116,44 +117,47 @@ impl Wire {
 
     /// Takes a piece of the bytes that came by `deadline`, without waiting; `None` if there
     /// are no more.
-    pub(crate) fn read_until(
-        &mut self,
-        deadline: Instant,
-        piece: &mut [u8; PIECE],
-    ) -> Option<io::Result<usize>> {
-        let n_most = PIECE.min(self.n_left);
+    pub(crate) fn read_until(&mut self, deadline: Instant) -> Option<io::Result<Vec<u8>>> {
         // What the runtime knows of the socket may be older than a stall.
-        match receive(&self.stream, &mut piece[..n_most]) {
+        match receive(&self.stream, self.n_left) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
             Err(error) => Some(Err(error)),
-            Ok((0, _)) => Some(Ok(0)),
             // It is late. What it says does not matter any more.
-            Ok((_, stamp)) if arrival(stamp, self.emptied) > deadline => None,
+            Ok((bytes, stamp)) if !bytes.is_empty() && arrival(stamp, self.emptied) > deadline => {
+                None
+            }
             Ok(received) => Some(Ok(self.take(received))),
         }
     }
 
-    /// Notes that bytes were taken: how many.
-    fn take(&mut self, (n_bytes, stamp): (usize, Option<TimeSpec>)) -> usize {
-        if n_bytes > 0 {
+    /// Notes that bytes were taken.
+    fn take(&mut self, (bytes, stamp): (Vec<u8>, Option<TimeSpec>)) -> Vec<u8> {
+        if !bytes.is_empty() {
             self.arrived = arrival(stamp, self.emptied);
-            self.n_left -= n_bytes;
+            self.n_left -= bytes.len();
         }
-        n_bytes
+        bytes
     }
 }
 
-/// Takes what has come, without waiting, and when the kernel got the last of it.
-fn receive(stream: &TcpStream, piece: &mut [u8]) -> io::Result<(usize, Option<TimeSpec>)> {
+/// Takes a piece of what has come, at most `n_most` bytes, without waiting, and when the
+/// kernel got the last of it.
+///
+/// Not inlined: the piece is on the stack for as long as this runs, not while it is read,
+/// because the stack of a match keeps what it once had.
+#[inline(never)]
+fn receive(stream: &TcpStream, n_most: usize) -> io::Result<(Vec<u8>, Option<TimeSpec>)> {
+    let mut piece = [0; PIECE];
     let mut space = nix::cmsg_space!(TimeSpec);
-    let mut slices = [IoSliceMut::new(piece)];
+    let mut slices = [IoSliceMut::new(&mut piece[..n_most.min(PIECE)])];
     let flags = MsgFlags::MSG_DONTWAIT;
     let message = recvmsg::<()>(stream.as_raw_fd(), &mut slices, Some(&mut space), flags)?;
     let stamp = message.cmsgs()?.find_map(|control| match control {
         ControlMessageOwned::ScmTimestampns(stamp) => Some(stamp),
         _ => None,
     });
-    Ok((message.bytes, stamp))
+    let n_bytes = message.bytes;
+    Ok((piece[..n_bytes].to_vec(), stamp))
 }
 
 /// The moment that a stamp of the kernel means, which counts on a clock that may
@@ -190,8 +194,8 @@ pub(crate) mod tests {
             let wire = Wire::new(stream, 100);
             listener.accept().unwrap().0.write_all(b"noop").unwrap();
             wire.stream.readable().await.unwrap();
-            let (n_bytes, stamp) = receive(&wire.stream, &mut [0; 100]).unwrap();
-            assert_eq!(n_bytes, 4);
+            let (bytes, stamp) = receive(&wire.stream, 100).unwrap();
+            assert_eq!(bytes, b"noop");
             stamp.is_some()
         })
     }

@@ -29,7 +29,7 @@ const MAX_WORKSPACES: usize = 32;
 pub struct Worker {
     manager: Arc<Manager>,
     interrupted: watch::Receiver<bool>,
-    net: Option<Net>,
+    net: Option<Arc<Net>>,
     /// Threads whose player has left.
     threads: Vec<SeatThread>,
     /// The one used last is the last.
@@ -203,7 +203,7 @@ impl Worker {
         }
     }
 
-    fn prepare_net(&mut self) -> Result<&Net, Ending> {
+    fn prepare_net(&mut self) -> Result<&Arc<Net>, Ending> {
         match &mut self.net {
             Some(net) => Ok(net),
             none => {

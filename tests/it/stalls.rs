@@ -187,8 +187,8 @@ fn matches_at_once_are_as_many_as_there_are_descriptors_for() {
     assert!(told.contains("600 matches in 300 blocks\nmatches at once: 8\n"), "{told}");
     assert!(
         told.contains(
-            "warning: 100 matches at once need about 864 file descriptors, and this machine allows 128 \
-             (ulimit -n): 8 are played at once"
+            "warning: 100 matches at once need about 464 file descriptors, and this machine allows 128 \
+             (ulimit -n): 16 are played at once"
         ),
         "{told}"
     );
