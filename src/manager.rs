@@ -34,7 +34,7 @@ mod workspace;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -150,10 +150,10 @@ pub struct Manager {
     claims: Claims,
     /// Remote players that could not be reached in their last match.
     doubted: Mutex<BTreeSet<Address>>,
-    /// Set when it is first needed.
-    watch: OnceLock<Arc<Watch>>,
-    /// Likewise.
-    net: OnceLock<Arc<Net>>,
+    /// Made when it is first needed.
+    watch: Mutex<Option<Arc<Watch>>>,
+    /// Made when it is first needed.
+    net: Mutex<Option<Arc<Net>>>,
     interrupt: watch::Sender<bool>,
     /// Ends what the manager itself computes.
     cancel: Cancel,
@@ -180,8 +180,8 @@ impl Manager {
             programs,
             claims: Claims::default(),
             doubted: Mutex::new(BTreeSet::new()),
-            watch: OnceLock::new(),
-            net: OnceLock::new(),
+            watch: Mutex::new(None),
+            net: Mutex::new(None),
             interrupt: watch::Sender::new(false),
             cancel: Cancel::new(),
         })
@@ -213,20 +213,13 @@ impl Manager {
 
     /// What talking over the network takes.
     fn net(&self) -> Result<Arc<Net>, NetError> {
-        if let Some(net) = self.net.get() {
-            return Ok(Arc::clone(net));
-        }
-        let made = Net::new(self.watch()?)?;
-        Ok(Arc::clone(self.net.get_or_init(|| Arc::new(made))))
+        let watch = self.watch()?;
+        made_once(&self.net, || Net::new(watch))
     }
 
     /// The thread that notices when this process stands still.
     fn watch(&self) -> Result<Arc<Watch>, NetError> {
-        if let Some(watch) = self.watch.get() {
-            return Ok(Arc::clone(watch));
-        }
-        let begun = Watch::begin().map_err(|error| NetError(no_thread(&error)))?;
-        Ok(Arc::clone(self.watch.get_or_init(|| Arc::new(begun))))
+        made_once(&self.watch, || Watch::begin().map_err(|error| NetError(no_thread(&error))))
     }
 
     fn info_limits(&self, connect: Duration) -> Limits {
@@ -305,8 +298,7 @@ impl Manager {
                 let (template, log) = (template.to_owned(), program.log.clone());
                 return Err(LaunchError::Silent { template, log, limit });
             }
-            let pause = async { tokio::time::sleep(Duration::from_millis(10)).await };
-            net.runtime.block_on(pause);
+            thread::sleep(Duration::from_millis(10));
         }
     }
 
@@ -333,14 +325,30 @@ impl Manager {
     }
 }
 
+/// What is in `slot`; if it is empty, what `make` makes is put there. Others wait meanwhile, so
+/// that none is made for nothing: it takes threads and descriptors, which may be scarce.
+fn made_once<T, E>(
+    slot: &Mutex<Option<Arc<T>>>,
+    make: impl FnOnce() -> Result<T, E>,
+) -> Result<Arc<T>, E> {
+    let mut slot = lock(slot);
+    if let Some(made) = &*slot {
+        return Ok(Arc::clone(made));
+    }
+    let made = Arc::new(make()?);
+    *slot = Some(Arc::clone(&made));
+    Ok(made)
+}
+
 /// What talking over the network takes: one for all matches. A thread waits for all sockets
 /// and clocks, and wakes the match that one of them belongs to.
 struct Net {
-    /// Drives futures on the thread that calls it; the network thread drives its sockets.
-    runtime: Handle,
+    /// Drives a match's futures on the thread of the match; their sockets and clocks are the
+    /// network thread's.
+    handle: Handle,
     watch: Arc<Watch>,
     _stamps: Stamps,
-    /// The network thread ends when this is dropped.
+    /// The network thread ends soon after this is dropped; nobody waits for it.
     _end: oneshot::Sender<()>,
 }
 
@@ -354,9 +362,12 @@ impl Net {
         let (end, ended) = oneshot::channel();
         thread::Builder::new()
             .name("network".to_owned())
-            .spawn(move || drop(runtime.block_on(ended)))
+            .spawn(move || {
+                // Nothing is ever sent: it ends when the sender is dropped.
+                let _ = runtime.block_on(ended);
+            })
             .map_err(|error| NetError(no_thread(&error)))?;
-        Ok(Self { runtime: handle, watch, _stamps: Stamps::hold(), _end: end })
+        Ok(Self { handle, watch, _stamps: Stamps::hold(), _end: end })
     }
 
     fn answers_info(&self, program: &LaunchedProgram, limits: Limits) -> bool {
@@ -370,7 +381,7 @@ impl Net {
 
     fn ask_info(&self, target: &Target, limits: Limits) -> Result<Answer, ExchangeError> {
         let info = Message::Info.to_string();
-        self.runtime.block_on(exchange(&self.watch, target, info, limits, false)).reply
+        self.handle.block_on(exchange(&self.watch, target, info, limits, false)).reply
     }
 }
 

@@ -1,12 +1,13 @@
 //! Reads one HTTP reply from its bytes, as they come (RFC 9112).
 //!
-//! [`ReplyReader`] does no input or output, and holds only the bytes that it cannot
-//! use yet: every match that waits for players keeps one for each. The grammar of the
-//! header and of chunk sizes is httparse's.
+//! [`ReplyReader`] does no input or output. Before the first byte it holds nothing, since every
+//! match that waits for players keeps one for each; later it holds the bytes that it has not
+//! read yet and the body, within their limits. The grammar of the header and of chunk sizes is
+//! httparse's.
 //!
 //! **Tolerance.** Lines may end in LF, invalid headers are ignored, interim replies are
 //! skipped, a body shorter than promised is used as it came, and one longer is cut.
-//! Without a length the body ends with the connection. No reply are: bytes without a
+//! Without a length the body ends with the connection. Refused are bytes without a
 //! status line, a transfer encoding under `HTTP/1.0`, and more than 100 headers.
 
 use httparse::{EMPTY_HEADER, Header, ParserConfig, Status};
@@ -14,8 +15,9 @@ use httparse::{EMPTY_HEADER, Header, ParserConfig, Status};
 /// Maximum number of headers of a reply.
 const MAX_HEADERS: usize = 100;
 
-/// A header is parsed from its first bytes on, so that what is no HTTP is refused at
-/// once; if it is longer than this, it is not parsed again before its end came.
+/// The first bytes of a header are parsed as they come, so that what is no HTTP is refused at
+/// once. After this number of bytes it is parsed only when it is complete: to parse it with
+/// each further byte would take time that grows with the square of its length.
 const PROBE: usize = 64;
 
 /// A reply.
@@ -103,15 +105,23 @@ impl ReplyReader {
         Ok(Some(self.answer()))
     }
 
-    /// The connection ends; the reply, as far as it came.
+    /// The reply, as far as it came, at the orderly end of the connection.
     ///
     /// # Errors
     /// If nothing of a body came that should have come.
-    pub(crate) fn end(&mut self) -> Result<Answer, ReplyError> {
-        if self.stage == Stage::Rest || !self.body.is_empty() {
-            return Ok(self.answer());
+    pub(crate) fn end(&self) -> Result<Answer, ReplyError> {
+        match self.stage {
+            Stage::Rest => Ok(self.answer()),
+            _ => self.cut(),
         }
-        Err(ReplyError::Invalid)
+    }
+
+    /// The reply, as far as it came, where the connection broke.
+    ///
+    /// # Errors
+    /// If nothing of a body came.
+    pub(crate) fn cut(&self) -> Result<Answer, ReplyError> {
+        if self.body.is_empty() { Err(ReplyError::Invalid) } else { Ok(self.answer()) }
     }
 
     fn answer(&self) -> Answer {
@@ -128,12 +138,12 @@ impl ReplyReader {
             Stage::Chunk(n_left) => self.read_body(n_left, Stage::Chunk, Stage::ChunkEnd),
             Stage::ChunkSize => {
                 let Some(line) = self.line() else { return Ok(false) };
-                let size = httparse::parse_chunk_size(&self.pending[..line]);
+                let size = chunk_size(&self.pending[..line]);
                 self.use_up(line);
                 self.stage = match size {
-                    Ok(Status::Complete((_, 0))) => Stage::Trailers,
-                    Ok(Status::Complete((_, size))) => Stage::Chunk(size),
-                    _ => return self.broken_chunk(),
+                    Some(0) => Stage::Trailers,
+                    Some(size) => Stage::Chunk(size),
+                    None => return self.broken_chunk(),
                 };
                 Ok(true)
             }
@@ -158,7 +168,7 @@ impl ReplyReader {
 
     /// The body ends where its chunks are broken.
     fn broken_chunk(&mut self) -> Result<bool, ReplyError> {
-        self.end()?;
+        self.cut()?;
         self.stage = Stage::Complete;
         Ok(true)
     }
@@ -177,7 +187,8 @@ impl ReplyReader {
         self.n_searched = 0;
     }
 
-    /// Whether the pending bytes have a blank line: a header without one is not complete.
+    /// Whether there is a blank line among the pending bytes that were not searched yet. It ends
+    /// the header.
     fn has_blank_line(&mut self) -> bool {
         let from = self.n_searched.saturating_sub(3);
         let new = &self.pending[from..];
@@ -191,12 +202,13 @@ impl ReplyReader {
             self.use_up(n_blank);
         }
         let too_long = ReplyError::TooLong { part: "header", most: self.max_header_bytes };
-        if !self.has_blank_line() && self.pending.len() > PROBE {
-            return if self.pending.len() > self.max_header_bytes {
-                Err(too_long)
-            } else {
-                Ok(false)
-            };
+        let is_long = self.n_searched > PROBE;
+        let is_complete = self.has_blank_line();
+        if !is_complete && self.pending.len() > self.max_header_bytes {
+            return Err(too_long);
+        }
+        if !is_complete && is_long {
+            return Ok(false);
         }
         // On the heap, since the stack of a match keeps what it once had.
         let mut headers = vec![EMPTY_HEADER; MAX_HEADERS];
@@ -247,10 +259,12 @@ impl ReplyReader {
     }
 }
 
-/// As tolerant as can be.
+/// As tolerant as httparse can be.
 fn grammar() -> ParserConfig {
     let mut grammar = ParserConfig::default();
     grammar
+        .allow_multiple_spaces_in_response_status_delimiters(true)
+        .allow_space_before_first_header_name(true)
         .allow_spaces_after_header_name_in_responses(true)
         .allow_obsolete_multiline_headers_in_responses(true)
         .ignore_invalid_headers_in_responses(true);
@@ -293,6 +307,17 @@ fn length(text: &[u8]) -> Option<u64> {
     text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
+/// The size in the first line of a chunk.
+fn chunk_size(line: &[u8]) -> Option<u64> {
+    // A line without digits would count as 0, which ends the body.
+    line.first().filter(|byte| byte.is_ascii_hexdigit())?;
+    let line = [line.trim_ascii_end(), b"\r\n"].concat();
+    match httparse::parse_chunk_size(&line) {
+        Ok(Status::Complete((_, size))) => Some(size),
+        _ => None,
+    }
+}
+
 fn is_blank(line: &[u8]) -> bool {
     matches!(line, b"\n" | b"\r\n")
 }
@@ -321,7 +346,7 @@ mod tests {
     #[test]
     fn replies_are_the_same_in_all_pieces() {
         let ok = |text: &str| Ok((200, text.to_owned()));
-        let replies: [(&[u8], Read); 12] = [
+        let replies: [(&[u8], Read); 20] = [
             (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nnoop and more", ok("noop")),
             (b"HTTP/1.1 200 OK\nContent-Length: 4, 4\nContent-Length: 4\n\nnoop", ok("noop")),
             (b"HTTP/1.1 200 OK\r\nContent-Length: 4, 5\r\n\r\nnoop", Err(ReplyError::Invalid)),
@@ -344,6 +369,23 @@ mod tests {
                 Ok((500, "why".to_owned())),
             ),
             (b"HTTP/1.1 200 OK\r\nContent-Len", Err(ReplyError::Invalid)),
+            (b"HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\nnoop", Err(ReplyError::Invalid)),
+            (b"HTTP/1.1  200  OK\r\n A: b\r\nContent-Length: 4\r\n\r\nnoop", ok("noop")),
+            (b"\r\n\nHTTP/1.1 200\r\nContent-Length: 4\r\n\r\nnoop", ok("noop")),
+            (
+                b"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nnoop\r\n0\r\n\r\n",
+                Err(ReplyError::Invalid),
+            ),
+            (
+                b"HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n2\nno\n2 ;a\nop\n0\n\n",
+                ok("noop"),
+            ),
+            (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n\r\n", ok("no")),
+            (
+                b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n;a=b\r\n\r\n",
+                Err(ReplyError::Invalid),
+            ),
+            (b"<html><body>This is the page of a server that is no player at all.</body></html>\r\n", Err(ReplyError::Invalid)),
         ];
         for (bytes, expected) in replies {
             for size in [1, 2, 3, 7, 1000] {
@@ -355,8 +397,32 @@ mod tests {
 
     #[test]
     fn what_is_no_http_is_refused_at_once() {
+        let page = "<html>".repeat(100);
+        for bytes in ["(mark", &page] {
+            let mut reader = ReplyReader::new(MOST, MOST);
+            assert_eq!(reader.take(bytes.as_bytes()), Err(ReplyError::Invalid), "{bytes}");
+        }
+    }
+
+    #[test]
+    fn a_reply_has_at_most_100_headers() {
+        let of = |n_headers: usize| {
+            let headers = "A: b\r\n".repeat(n_headers);
+            read(format!("HTTP/1.1 200 OK\r\n{headers}\r\nnoop").as_bytes(), 1000)
+        };
+        assert_eq!(of(MAX_HEADERS), Ok((200, "noop".to_owned())));
+        assert_eq!(of(MAX_HEADERS + 1), Err(ReplyError::Invalid));
+    }
+
+    /// Where a connection breaks, nothing says that a body without a length was complete.
+    #[test]
+    fn a_broken_connection_ends_no_empty_body() {
         let mut reader = ReplyReader::new(MOST, MOST);
-        assert_eq!(reader.take(b"(mark"), Err(ReplyError::Invalid));
+        assert_eq!(reader.take(b"HTTP/1.0 200 OK\r\n\r\n"), Ok(None));
+        assert_eq!(reader.cut(), Err(ReplyError::Invalid));
+        assert_eq!(reader.end(), Ok(Answer { status: 200, text: String::new() }));
+        assert_eq!(reader.take(b"noop"), Ok(None));
+        assert_eq!(reader.cut(), Ok(Answer { status: 200, text: "noop".to_owned() }));
     }
 
     #[test]
@@ -366,6 +432,8 @@ mod tests {
         assert_eq!(read(&header, 1000), too_long("header"));
         let ended = [&header, b"\r\n\r\nnoop".as_slice()].concat();
         assert_eq!(read(&ended, ended.len()), too_long("header"));
+        let after_another = [b"HTTP/1.1 103 Early\r\n\r\n".as_slice(), &header].concat();
+        assert_eq!(read(&after_another, 1000), too_long("header"));
         let body = [b"HTTP/1.1 200 OK\r\n\r\n".as_slice(), &[b'x'; MOST + 1]].concat();
         assert_eq!(read(&body, 1000), too_long("body"));
         let promised = b"HTTP/1.1 200 OK\r\nContent-Length: 65537\r\n\r\n";

@@ -50,7 +50,8 @@ impl Address {
 
     /// Connects, but tries no longer than `limit`.
     ///
-    /// # Errors If the host has no address, no program listens there, no reply arrives in
+    /// # Errors
+    /// If the host has no address, no program listens there, no reply arrives in
     /// time, or this machine lacks a resource for the connection.
     pub(crate) async fn connect(&self, limit: Duration) -> Result<TcpStream, ReachError> {
         let begun = Instant::now();
@@ -168,15 +169,15 @@ async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
     let socket = Socket::new(Domain::for_address(address), kind, Some(Protocol::TCP))?;
     // Only a matter of speed.
     let _ = socket.set_tcp_nodelay(true);
-    let begun = socket.connect(&address.into());
-    let is_pending =
-        |error: &io::Error| error.raw_os_error() == Some(Errno::INPROGRESS.raw_os_error());
-    match begun {
-        Err(error) if !is_pending(&error) => return Err(error),
+    match socket.connect(&address.into()) {
+        Err(error) if error.raw_os_error() != Some(Errno::INPROGRESS.raw_os_error()) => {
+            return Err(error);
+        }
         _ => {}
     }
-    let now = Timespec::default();
-    let is_connected = poll(&mut [PollFd::new(&socket, PollFlags::OUT)], Some(&now))? > 0;
+    let at_once = Timespec::default();
+    let found = poll(&mut [PollFd::new(&socket, PollFlags::OUT)], Some(&at_once));
+    let is_connected = found.is_ok_and(|n_found| n_found > 0);
     let stream = TcpStream::from_std(socket.into())?;
     if !is_connected {
         stream.writable().await?;

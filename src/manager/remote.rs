@@ -174,9 +174,9 @@ async fn carry_out(watch: &Watch, target: &Target, message: String, limits: Limi
     };
     drop(request);
     let sent_at = match sent {
-        Some(Ok(sent_at)) => sent_at,
+        Some(Sent::All(sent_at)) => sent_at,
         // A player may answer before it has read all; then its time is short.
-        Some(Err(reply)) => {
+        Some(Sent::Early(reply)) => {
             return unsent(match reply {
                 Err(ExchangeError::Unanswered(why)) => Err(ExchangeError::Unreachable(why)),
                 reply => reply,
@@ -254,6 +254,14 @@ fn request(target: &Target, message: String) -> Vec<u8> {
 
 type Reply = Result<Answer, ExchangeError>;
 
+/// How the sending of a request ends.
+enum Sent {
+    /// The kernel had taken all of it, at this time.
+    All(Instant),
+    /// The reply, or why there is none, was known before.
+    Early(Reply),
+}
+
 /// A request and its reply on one connection.
 struct Talk {
     wire: Wire,
@@ -272,11 +280,8 @@ impl Talk {
         }
     }
 
-    /// Sends all of `request`: when the kernel had taken it.
-    ///
-    /// # Errors
-    /// With the reply, or why there is none, if that is known before.
-    async fn send(&mut self, request: &[u8]) -> Result<Instant, Reply> {
+    /// Sends `request`.
+    async fn send(&mut self, request: &[u8]) -> Sent {
         let mut rest = request;
         poll_fn(|context| {
             while !rest.is_empty() {
@@ -285,17 +290,17 @@ impl Talk {
                     // It may have answered before it closed the connection.
                     Poll::Ready(written) => {
                         let reply = ready!(self.poll_reply(context));
-                        return Poll::Ready(Err(match (reply, written) {
+                        return Poll::Ready(Sent::Early(match (reply, written) {
                             (Err(ExchangeError::Unanswered(_)), Err(error)) => {
                                 Err(self.explain(&error))
                             }
                             (reply, _) => reply,
                         }));
                     }
-                    Poll::Pending => return self.poll_reply(context).map(Err),
+                    Poll::Pending => return self.poll_reply(context).map(Sent::Early),
                 }
             }
-            Poll::Ready(Ok(Instant::now()))
+            Poll::Ready(Sent::All(Instant::now()))
         })
         .await
     }
@@ -341,22 +346,16 @@ impl Talk {
     /// The reply, if all of it came by `deadline`.
     async fn reply_until(&mut self, deadline: Instant) -> Option<Reply> {
         loop {
-            match self.read_until(deadline)? {
-                Some(reply) => return Some(reply),
-                // Others have clocks, too.
-                None => yield_now().await,
+            if self.wire.is_full() {
+                return Some(Err(self.too_long()));
             }
+            let came = self.wire.read_until(deadline)?;
+            if let Some(reply) = self.read(came) {
+                return Some(reply);
+            }
+            // Others have clocks, too.
+            yield_now().await;
         }
-    }
-
-    /// Reads a piece of what came by `deadline`: the reply, if it is complete with it;
-    /// `None` if nothing came.
-    fn read_until(&mut self, deadline: Instant) -> Option<Option<Reply>> {
-        if self.wire.is_full() {
-            return Some(Some(Err(self.too_long())));
-        }
-        let came = self.wire.read_until(deadline)?;
-        Some(self.read(came))
     }
 
     /// The reply, if it is complete with the bytes that came; none come at the end of the
@@ -364,7 +363,8 @@ impl Talk {
     fn read(&mut self, came: io::Result<Vec<u8>>) -> Option<Reply> {
         let bytes = match came {
             Ok(bytes) => bytes,
-            Err(error) => return Some(self.reader.end().map_err(|_| self.explain(&error))),
+            Err(error) if lack(&error).is_some() => return Some(Err(self.explain(&error))),
+            Err(error) => return Some(self.reader.cut().map_err(|_| self.explain(&error))),
         };
         if bytes.is_empty() {
             return Some(self.reader.end().map_err(|error| match self.first.is_empty() {
@@ -414,6 +414,7 @@ pub(crate) fn first_line(text: &str) -> String {
 mod tests {
     use std::io::{Read, Write};
     use std::net::TcpListener;
+    use std::sync::mpsc::Receiver;
     use std::thread;
 
     use super::super::wire::tests::begun_stamps;
@@ -609,8 +610,98 @@ mod tests {
         assert_eq!(came.wall, Duration::ZERO);
     }
 
+    /// What comes of a long message to a player that `answers` on a connection of which it read
+    /// only the first bytes. What it receives from ends when the exchange is over.
+    fn talk_early(
+        answers: impl FnOnce(std::net::TcpStream, Receiver<()>) + Send + 'static,
+    ) -> Exchange {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let target = Target::new("p", "127.0.0.1", listener.local_addr().unwrap().port()).unwrap();
+        let (end, over) = std::sync::mpsc::channel();
+        let player = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            assert!(stream.read(&mut [0; 1000]).unwrap() > 0);
+            answers(stream, over);
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let watch = Watch::begin().unwrap();
+        let limits = Limits { connect: Duration::from_millis(500), ..LIMITS };
+        // More than the buffers of both sides hold.
+        let message = "noop ".repeat(4_000_000);
+        let came = runtime.block_on(exchange(&watch, &target, message, limits, false));
+        drop(end);
+        player.join().unwrap();
+        came
+    }
+
     #[test]
-    fn a_reply_before_the_mark_took_the_time_since_the_write() {
+    fn a_player_may_answer_before_it_has_read_all() {
+        let reply = b"HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\nnoop";
+        let stays = talk_early(move |mut stream, over| {
+            stream.write_all(reply).unwrap();
+            let _ = over.recv();
+        });
+        assert_eq!(outcome(&stays), Ok("noop"));
+        assert_eq!(stays.wall, Duration::ZERO);
+        let hangs_up = talk_early(|stream, _| drop(stream));
+        assert_eq!(outcome(&hangs_up), Err("unreachable"));
+        let never_reads = talk_early(|_stream, over| {
+            let _ = over.recv();
+        });
+        let Err(ExchangeError::Unreachable(why)) = &never_reads.reply else {
+            panic!("{never_reads:?}")
+        };
+        assert!(why.contains("did not read the whole message within 500ms"), "{why}");
+    }
+
+    /// As the matches of a run have it: their threads drive the futures, and another thread has
+    /// the sockets.
+    #[test]
+    fn exchanges_of_many_threads_share_a_runtime() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        const N_THREADS: usize = 8;
+        const N_MESSAGES: usize = 20;
+        let player = thread::spawn(move || {
+            for _ in 0..N_THREADS * N_MESSAGES {
+                let (mut stream, _) = listener.accept().unwrap();
+                thread::spawn(move || {
+                    let mut chunk = [0; 4096];
+                    let n_bytes = stream.read(&mut chunk).unwrap();
+                    let text = String::from_utf8_lossy(&chunk[..n_bytes]).into_owned();
+                    let message = text.lines().last().unwrap();
+                    write!(stream, "HTTP/1.0 200 OK\r\n\r\n{message}").unwrap();
+                });
+            }
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let handle = runtime.handle().clone();
+        let (end, ended) = tokio::sync::oneshot::channel::<()>();
+        let network = thread::spawn(move || {
+            let _ = runtime.block_on(ended);
+        });
+        let watch = Watch::begin().unwrap();
+        let target = Target::new("p", "127.0.0.1", port).unwrap();
+        thread::scope(|scope| {
+            for index in 0..N_THREADS {
+                let (handle, watch, target) = (&handle, &watch, &target);
+                scope.spawn(move || {
+                    for turn in 0..N_MESSAGES {
+                        let message = format!("( {index} {turn} )");
+                        let sent = message.clone();
+                        let came = handle.block_on(exchange(watch, target, sent, LIMITS, false));
+                        assert_eq!(outcome(&came), Ok(message.as_str()));
+                    }
+                });
+            }
+        });
+        drop(end);
+        network.join().unwrap();
+        player.join().unwrap();
+    }
+
+    #[test]
+    fn a_reply_before_the_send_was_noted_took_the_time_since_the_write() {
         let wrote = Instant::now();
         let [sent, done] = [2, 1].map(|ms| wrote + Duration::from_millis(ms));
         assert_eq!(clock_start(wrote, sent, done), wrote);

@@ -92,7 +92,7 @@ impl Wire {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         self.wrote = Instant::now();
-        // The runtime learns that there is room only when it looks.
+        // The kernel knows whether there is room; the network thread hears of it later.
         match send(&self.stream, bytes, SendFlags::NOSIGNAL) {
             Err(Errno::AGAIN) => {}
             sent => return Poll::Ready(sent.map_err(io::Error::from)),
@@ -105,12 +105,12 @@ impl Wire {
     pub(crate) fn poll_read(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Vec<u8>>> {
         loop {
             ready!(self.stream.poll_read_ready(context))?;
+            // Bytes may come between the look and the time.
+            let looked = Instant::now();
             let read = || receive(&self.stream, self.n_left);
             match self.stream.try_io(Interest::READABLE, read) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.emptied = Instant::now();
-                }
-                received => return Poll::Ready(received.map(|received| self.take(received))),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.emptied = looked,
+                received => return Poll::Ready(received.map(|received| self.note(received))),
             }
         }
     }
@@ -126,12 +126,12 @@ impl Wire {
             Ok((bytes, stamp)) if !bytes.is_empty() && arrival(stamp, self.emptied) > deadline => {
                 None
             }
-            Ok(received) => Some(Ok(self.take(received))),
+            Ok(received) => Some(Ok(self.note(received))),
         }
     }
 
-    /// Notes that bytes were taken.
-    fn take(&mut self, (bytes, stamp): (Vec<u8>, Option<TimeSpec>)) -> Vec<u8> {
+    /// Notes that bytes came, and returns them.
+    fn note(&mut self, (bytes, stamp): (Vec<u8>, Option<TimeSpec>)) -> Vec<u8> {
         if !bytes.is_empty() {
             self.arrived = arrival(stamp, self.emptied);
             self.n_left -= bytes.len();
@@ -143,8 +143,8 @@ impl Wire {
 /// Takes a piece of what has come, at most `n_most` bytes, without waiting, and when the
 /// kernel got the last of it.
 ///
-/// Not inlined: the piece is on the stack for as long as this runs, not while it is read,
-/// because the stack of a match keeps what it once had.
+/// Not inlined: once a page of a stack was used it stays in memory, so the buffer must not be
+/// on the stack beneath what reads the bytes.
 #[inline(never)]
 fn receive(stream: &TcpStream, n_most: usize) -> io::Result<(Vec<u8>, Option<TimeSpec>)> {
     let mut piece = [0; PIECE];

@@ -75,7 +75,7 @@ impl Worker {
                     .net
                     .as_ref()
                     .filter(|_| self.seats.iter().any(is_slow))
-                    .map(|net| &net.runtime),
+                    .map(|net| &net.handle),
                 watch: &watch,
                 interrupted: &mut self.interrupted,
             };
