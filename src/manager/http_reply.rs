@@ -32,9 +32,12 @@ pub(crate) struct Answer {
 /// Why bytes are no reply.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ReplyError {
-    /// They are no HTTP, or end too early.
-    #[error("incomplete or invalid HTTP reply")]
-    Invalid,
+    /// They are no HTTP: why.
+    #[error("invalid HTTP reply ({0})")]
+    Invalid(&'static str),
+    /// They end before there is anything of a body.
+    #[error("incomplete HTTP reply")]
+    Incomplete,
     /// A part has more bytes than it may have.
     #[error("the {part} is longer than {most} bytes")]
     TooLong {
@@ -121,7 +124,7 @@ impl ReplyReader {
     /// # Errors
     /// If nothing of a body came.
     pub(crate) fn cut(&self) -> Result<Answer, ReplyError> {
-        if self.body.is_empty() { Err(ReplyError::Invalid) } else { Ok(self.answer()) }
+        if self.body.is_empty() { Err(ReplyError::Incomplete) } else { Ok(self.answer()) }
     }
 
     fn answer(&self) -> Answer {
@@ -168,7 +171,7 @@ impl ReplyReader {
 
     /// The body ends where its chunks are broken.
     fn broken_chunk(&mut self) -> Result<bool, ReplyError> {
-        self.cut()?;
+        self.cut().map_err(|_| ReplyError::Invalid("a chunk without a size"))?;
         self.stage = Stage::Complete;
         Ok(true)
     }
@@ -214,12 +217,20 @@ impl ReplyReader {
         let mut headers = vec![EMPTY_HEADER; MAX_HEADERS];
         let mut response = httparse::Response::new(&mut headers);
         let parsed = grammar().parse_response(&mut response, &self.pending);
-        let length = match parsed.map_err(|_| ReplyError::Invalid)? {
+        let invalid = |error| match error {
+            httparse::Error::TooManyHeaders => ReplyError::Invalid("more than 100 headers"),
+            httparse::Error::Version => {
+                ReplyError::Invalid("it does not begin with HTTP/1.0 or HTTP/1.1")
+            }
+            httparse::Error::Status => ReplyError::Invalid("no status code"),
+            _ => ReplyError::Invalid("not a header"),
+        };
+        let length = match parsed.map_err(invalid)? {
             Status::Partial => return Ok(false),
             Status::Complete(length) if length > self.max_header_bytes => return Err(too_long),
             Status::Complete(length) => length,
         };
-        let status = response.code.ok_or(ReplyError::Invalid)?;
+        let status = response.code.ok_or(ReplyError::Invalid("no status code"))?;
         let stage = framing(status, response.version == Some(1), response.headers)?;
         drop(headers);
         self.use_up(length);
@@ -289,7 +300,7 @@ fn framing(
     if let Some(encodings) = values("transfer-encoding").next_back() {
         let last = encodings.rsplit(|&byte| byte == b',').next().unwrap_or_default();
         return match last.trim_ascii().eq_ignore_ascii_case(b"chunked") {
-            _ if !is_http_1_1 => Err(ReplyError::Invalid),
+            _ if !is_http_1_1 => Err(ReplyError::Invalid("a transfer encoding in HTTP/1.0")),
             true => Ok(Some(Stage::ChunkSize)),
             false => Ok(Some(Stage::Rest)),
         };
@@ -298,7 +309,7 @@ fn framing(
         values("content-length").flat_map(|value| value.split(|&byte| byte == b',')).map(length);
     let Some(first) = lengths.next() else { return Ok(Some(Stage::Rest)) };
     let length = first.filter(|_| lengths.all(|other| other == first));
-    Ok(Some(Stage::Body(length.ok_or(ReplyError::Invalid)?)))
+    Ok(Some(Stage::Body(length.ok_or(ReplyError::Invalid("not a valid Content-Length"))?)))
 }
 
 /// A length in decimal digits.
@@ -349,8 +360,8 @@ mod tests {
         let replies: [(&[u8], Read); 20] = [
             (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nnoop and more", ok("noop")),
             (b"HTTP/1.1 200 OK\nContent-Length: 4, 4\nContent-Length: 4\n\nnoop", ok("noop")),
-            (b"HTTP/1.1 200 OK\r\nContent-Length: 4, 5\r\n\r\nnoop", Err(ReplyError::Invalid)),
-            (b"HTTP/1.1 200 OK\r\nContent-Length: +4\r\n\r\nnoop", Err(ReplyError::Invalid)),
+            (b"HTTP/1.1 200 OK\r\nContent-Length: 4, 5\r\n\r\nnoop", Err(ReplyError::Invalid("not a valid Content-Length"))),
+            (b"HTTP/1.1 200 OK\r\nContent-Length: +4\r\n\r\nnoop", Err(ReplyError::Invalid("not a valid Content-Length"))),
             (b"HTTP/1.0 200 OK\r\n\r\nnoop", ok("noop")),
             (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nnoop", ok("noop")),
             (
@@ -361,20 +372,20 @@ mod tests {
             (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nnoXX1\r\n", ok("no")),
             (
                 b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n",
-                Err(ReplyError::Invalid),
+                Err(ReplyError::Invalid("a chunk without a size")),
             ),
             (b"HTTP/1.1 204 No Content\r\nContent-Length: 4\r\n\r\nnoop", Ok((204, String::new()))),
             (
                 b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 500 Oops\r\nContent-Length: 3\r\n\r\nwhy",
                 Ok((500, "why".to_owned())),
             ),
-            (b"HTTP/1.1 200 OK\r\nContent-Len", Err(ReplyError::Invalid)),
-            (b"HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\nnoop", Err(ReplyError::Invalid)),
+            (b"HTTP/1.1 200 OK\r\nContent-Len", Err(ReplyError::Incomplete)),
+            (b"HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\nnoop", Err(ReplyError::Invalid("not a valid Content-Length"))),
             (b"HTTP/1.1  200  OK\r\n A: b\r\nContent-Length: 4\r\n\r\nnoop", ok("noop")),
             (b"\r\n\nHTTP/1.1 200\r\nContent-Length: 4\r\n\r\nnoop", ok("noop")),
             (
                 b"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nnoop\r\n0\r\n\r\n",
-                Err(ReplyError::Invalid),
+                Err(ReplyError::Invalid("a transfer encoding in HTTP/1.0")),
             ),
             (
                 b"HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n2\nno\n2 ;a\nop\n0\n\n",
@@ -383,9 +394,9 @@ mod tests {
             (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n\r\n", ok("no")),
             (
                 b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n;a=b\r\n\r\n",
-                Err(ReplyError::Invalid),
+                Err(ReplyError::Invalid("a chunk without a size")),
             ),
-            (b"<html><body>This is the page of a server that is no player at all.</body></html>\r\n", Err(ReplyError::Invalid)),
+            (b"<html><body>This is the page of a server that is no player at all.</body></html>\r\n", Err(ReplyError::Invalid("it does not begin with HTTP/1.0 or HTTP/1.1"))),
         ];
         for (bytes, expected) in replies {
             for size in [1, 2, 3, 7, 1000] {
@@ -400,7 +411,11 @@ mod tests {
         let page = "<html>".repeat(100);
         for bytes in ["(mark", &page] {
             let mut reader = ReplyReader::new(MOST, MOST);
-            assert_eq!(reader.take(bytes.as_bytes()), Err(ReplyError::Invalid), "{bytes}");
+            assert_eq!(
+                reader.take(bytes.as_bytes()),
+                Err(ReplyError::Invalid("it does not begin with HTTP/1.0 or HTTP/1.1")),
+                "{bytes}"
+            );
         }
     }
 
@@ -411,7 +426,7 @@ mod tests {
             read(format!("HTTP/1.1 200 OK\r\n{headers}\r\nnoop").as_bytes(), 1000)
         };
         assert_eq!(of(MAX_HEADERS), Ok((200, "noop".to_owned())));
-        assert_eq!(of(MAX_HEADERS + 1), Err(ReplyError::Invalid));
+        assert_eq!(of(MAX_HEADERS + 1), Err(ReplyError::Invalid("more than 100 headers")));
     }
 
     /// Where a connection breaks, nothing says that a body without a length was complete.
@@ -419,7 +434,7 @@ mod tests {
     fn a_broken_connection_ends_no_empty_body() {
         let mut reader = ReplyReader::new(MOST, MOST);
         assert_eq!(reader.take(b"HTTP/1.0 200 OK\r\n\r\n"), Ok(None));
-        assert_eq!(reader.cut(), Err(ReplyError::Invalid));
+        assert_eq!(reader.cut(), Err(ReplyError::Incomplete));
         assert_eq!(reader.end(), Ok(Answer { status: 200, text: String::new() }));
         assert_eq!(reader.take(b"noop"), Ok(None));
         assert_eq!(reader.cut(), Ok(Answer { status: 200, text: "noop".to_owned() }));

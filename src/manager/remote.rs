@@ -387,7 +387,7 @@ impl Talk {
             None if self.first.is_empty() => {
                 ExchangeError::Unanswered(format!("connection error: {error}"))
             }
-            None => self.unreadable(&ReplyError::Invalid),
+            None => self.unreadable(&ReplyError::Incomplete),
         }
     }
 

@@ -395,6 +395,9 @@ impl RemoteSeat {
         if reply.fault == Some(FaultKind::LateMove) {
             reply.fault = Some(FaultKind::LateStart);
         }
+        if reply.fault == Some(FaultKind::Unreadable) && reply.detail.is_none() {
+            reply.detail = reply.text.take();
+        }
         if let (Some(text), Some(status)) = (reply.text.take(), reply.status) {
             let answer = RemoteAnswer { status, text };
             if !is_ready(&answer) {

@@ -215,7 +215,7 @@ fn a_player_that_answers_garbage_is_unreadable() {
 /// What a web server says, or a program that was made for people.
 #[test]
 fn what_is_no_move_is_unreadable_and_told() {
-    let say: [(Behaviour, Option<FaultKind>, &str); 6] = [
+    let say: [(Behaviour, Option<FaultKind>, &str); 7] = [
         (
             |_, stream| {
                 stream
@@ -238,6 +238,11 @@ fn what_is_no_move_is_unreadable_and_told() {
             |_, stream| well(stream, "{\"move\": \"(add 1)\"}"),
             Some(FaultKind::Unreadable),
             "HTTP 200: {\"move\": \"(add 1)\"}",
+        ),
+        (
+            |_, stream| stream.write_all(b"HTTP/1.0 200 OK\r\nContent-Length: ten\r\n\r\n(add 1)"),
+            Some(FaultKind::Unreadable),
+            "invalid HTTP reply (not a valid Content-Length): HTTP/1.0 200 OK",
         ),
         (|_, stream| well(stream, "I add 1, please"), None, "HTTP 200: I add 1, please"),
         (|_, stream| well(stream, "((((\nand more"), None, "HTTP 200: (((("),
