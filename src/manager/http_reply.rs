@@ -66,12 +66,12 @@ pub(crate) struct ReplyReader {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Header,
-    /// So many bytes of the body, and then the end.
+    /// The body, of which this number of bytes is left.
     Body(u64),
     /// The body, up to the end of the connection.
     Rest,
     ChunkSize,
-    /// So many bytes of a chunk.
+    /// A chunk, of which this number of bytes is left.
     Chunk(u64),
     /// The line's end after a chunk.
     ChunkEnd,
@@ -80,7 +80,8 @@ enum Stage {
 }
 
 impl ReplyReader {
-    /// For a reply whose header and body have at most so many bytes.
+    /// For a reply whose header has at most `max_header_bytes`, and whose body has at most
+    /// `max_body_bytes`.
     pub(crate) fn new(max_header_bytes: usize, max_body_bytes: usize) -> Self {
         Self {
             max_header_bytes,
@@ -356,12 +357,16 @@ mod tests {
     /// Whatever pieces the network makes of it, a reply is the same.
     #[test]
     fn replies_are_the_same_in_all_pieces() {
+        let invalid = |why| Err(ReplyError::Invalid(why));
+        let no_length = || invalid("not a valid Content-Length");
+        let no_size = || invalid("a chunk without a size");
+        let no_http = || invalid("it does not begin with HTTP/1.0 or HTTP/1.1");
         let ok = |text: &str| Ok((200, text.to_owned()));
         let replies: [(&[u8], Read); 20] = [
             (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nnoop and more", ok("noop")),
             (b"HTTP/1.1 200 OK\nContent-Length: 4, 4\nContent-Length: 4\n\nnoop", ok("noop")),
-            (b"HTTP/1.1 200 OK\r\nContent-Length: 4, 5\r\n\r\nnoop", Err(ReplyError::Invalid("not a valid Content-Length"))),
-            (b"HTTP/1.1 200 OK\r\nContent-Length: +4\r\n\r\nnoop", Err(ReplyError::Invalid("not a valid Content-Length"))),
+            (b"HTTP/1.1 200 OK\r\nContent-Length: 4, 5\r\n\r\nnoop", no_length()),
+            (b"HTTP/1.1 200 OK\r\nContent-Length: +4\r\n\r\nnoop", no_length()),
             (b"HTTP/1.0 200 OK\r\n\r\nnoop", ok("noop")),
             (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nnoop", ok("noop")),
             (
@@ -372,7 +377,7 @@ mod tests {
             (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nnoXX1\r\n", ok("no")),
             (
                 b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n",
-                Err(ReplyError::Invalid("a chunk without a size")),
+                no_size(),
             ),
             (b"HTTP/1.1 204 No Content\r\nContent-Length: 4\r\n\r\nnoop", Ok((204, String::new()))),
             (
@@ -380,23 +385,17 @@ mod tests {
                 Ok((500, "why".to_owned())),
             ),
             (b"HTTP/1.1 200 OK\r\nContent-Len", Err(ReplyError::Incomplete)),
-            (b"HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\nnoop", Err(ReplyError::Invalid("not a valid Content-Length"))),
+            (b"HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\nnoop", no_length()),
             (b"HTTP/1.1  200  OK\r\n A: b\r\nContent-Length: 4\r\n\r\nnoop", ok("noop")),
             (b"\r\n\nHTTP/1.1 200\r\nContent-Length: 4\r\n\r\nnoop", ok("noop")),
             (
                 b"HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nnoop\r\n0\r\n\r\n",
                 Err(ReplyError::Invalid("a transfer encoding in HTTP/1.0")),
             ),
-            (
-                b"HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n2\nno\n2 ;a\nop\n0\n\n",
-                ok("noop"),
-            ),
+            (b"HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n2\nno\n2 ;a\nop\n0\n\n", ok("noop")),
             (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n\r\n", ok("no")),
-            (
-                b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n;a=b\r\n\r\n",
-                Err(ReplyError::Invalid("a chunk without a size")),
-            ),
-            (b"<html><body>This is the page of a server that is no player at all.</body></html>\r\n", Err(ReplyError::Invalid("it does not begin with HTTP/1.0 or HTTP/1.1"))),
+            (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n;a=b\r\n\r\n", no_size()),
+            (b"<html>This is the page of a server that is no player at all</html>\r\n", no_http()),
         ];
         for (bytes, expected) in replies {
             for size in [1, 2, 3, 7, 1000] {
