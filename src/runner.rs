@@ -286,8 +286,8 @@ fn play(
         let n_threads = u32::try_from(n_workers).unwrap_or(u32::MAX);
         let batch_time = BATCH_TIME.saturating_mul(n_threads).min(MAX_BATCH_TIME);
         for index in 0..n_workers {
-            let (sender, sent) = (sender.clone(), Instant::now());
-            let batches = Batches { sender, events: vec![], began, sent, batch_time };
+            let (sender, seen, sent) = (sender.clone(), Seen::default(), Instant::now());
+            let batches = Batches { sender, events: vec![], seen, began, sent, batch_time };
             let worker = manager.worker();
             let spawned = std::thread::Builder::new()
                 .name(format!("worker {index}"))
@@ -360,18 +360,31 @@ impl<'a> Cursor<'a> {
 }
 
 /// Events on their way to the consumers.
+struct Batch {
+    events: Vec<Event>,
+    seen: Seen,
+}
+
+/// The last full batch of a worker that the consumers have seen, so that the worker frees what it
+/// made: a thread that frees the memory of others makes them wait. Others are too small for that,
+/// and a worker that waits for a player is to keep no memory.
+type Seen = Arc<Mutex<Vec<Event>>>;
+
+/// The events of a worker, gathered to batches.
 struct Batches {
-    sender: SyncSender<Vec<(Duration, EventKind)>>,
-    events: Vec<(Duration, EventKind)>,
+    sender: SyncSender<Batch>,
+    events: Vec<Event>,
+    seen: Seen,
     began: Instant,
     sent: Instant,
     batch_time: Duration,
 }
 
 impl Batches {
-    fn push(&mut self, event: EventKind) {
+    fn push(&mut self, kind: EventKind) {
         let now = Instant::now();
-        self.events.push((now - self.began, event));
+        // The dispatcher numbers it.
+        self.events.push(Event { seq: 0, elapsed: now - self.began, kind });
         if self.events.len() >= MAX_BATCH || now - self.sent >= self.batch_time {
             self.send(now);
         }
@@ -379,10 +392,13 @@ impl Batches {
 
     fn send(&mut self, now: Instant) {
         self.sent = now;
+        let mut next = std::mem::take(&mut *lock(&self.seen));
+        next.clear();
         // The next batch is about as long.
-        let next = Vec::with_capacity(self.events.len());
+        next.reserve(self.events.len());
+        let events = std::mem::replace(&mut self.events, next);
         // The receiver is there until every sender is dropped.
-        let _ = self.sender.send(std::mem::replace(&mut self.events, next));
+        let _ = self.sender.send(Batch { events, seen: Arc::clone(&self.seen) });
     }
 }
 
@@ -493,22 +509,24 @@ impl<'a> Dispatcher<'a> {
 
     /// Emits something that happens now.
     pub fn emit(&mut self, kind: EventKind) {
-        self.emit_at(self.began.elapsed(), kind);
+        self.hand_on(&mut Event { seq: 0, elapsed: self.began.elapsed(), kind });
     }
 
-    fn drain(&mut self, receiver: &Receiver<Vec<(Duration, EventKind)>>) {
-        while let Ok(batch) = receiver.recv() {
-            for (elapsed, kind) in batch {
-                self.emit_at(elapsed, kind);
+    fn drain(&mut self, receiver: &Receiver<Batch>) {
+        while let Ok(Batch { mut events, seen }) = receiver.recv() {
+            events.iter_mut().for_each(|event| self.hand_on(event));
+            if events.len() >= MAX_BATCH {
+                *lock(&seen) = events;
             }
             self.pause();
         }
     }
 
-    fn emit_at(&mut self, elapsed: Duration, kind: EventKind) {
-        let event = Event { seq: self.seq, elapsed, kind };
+    /// Numbers an event and hands it to the consumers.
+    fn hand_on(&mut self, event: &mut Event) {
+        event.seq = self.seq;
         self.seq += 1;
-        let flow = self.consumer.event(&event);
+        let flow = self.consumer.event(event);
         self.obey(flow);
     }
 
