@@ -18,6 +18,7 @@ mod flow;
 mod http_reply;
 mod listeners;
 mod machine_limit;
+mod network;
 mod player_logs;
 mod preflight;
 mod programs;
@@ -45,10 +46,10 @@ use results::record::Budget;
 use results::record::Ending;
 use serde::Deserialize;
 use strum::{EnumString, IntoStaticStr, VariantNames};
-use tokio::runtime::Handle;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 
 pub use crate::protocol::Reading;
+pub use network::NetError;
 pub use preflight::{PreflightError, Silence};
 pub(crate) use programs::command_words;
 pub use programs::{Impostor, LaunchError, PlayerStderr};
@@ -60,14 +61,14 @@ pub(crate) use workspace::role_id;
 use crate::built_in;
 use crate::launch_limits::LaunchLimits;
 use crate::locking::lock;
-use crate::protocol::{Message, is_markup};
+use crate::protocol::is_markup;
 use crate::schedule::{Job, TimeBudget};
 use claims::{Address, Claim, Claims};
-use machine_limit::{lack, no_thread};
+use machine_limit::no_thread;
+use network::Net;
 use programs::{End, LaunchedProgram, ProgramPool};
-use remote::{Answer, ExchangeError, Limits, Target, exchange};
+use remote::{Answer, Limits, Target};
 use stalls::Watch;
-use wire::Stamps;
 
 /// Where launched programs listen.
 const LOCALHOST: &str = "127.0.0.1";
@@ -164,11 +165,6 @@ pub(crate) fn unknown_kind(name: &str) -> String {
     let meant = crate::game_source::meant(name, built_in::kinds().map(|kind| kind.name));
     format!("unknown player kind `{name}`{meant}; `gamemaster players` lists the kinds")
 }
-
-/// Why this machine cannot talk to remote players: what it lacks, and what to do.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot talk to players: {0}")]
-pub struct NetError(String);
 
 impl Manager {
     /// A manager without matches.
@@ -338,51 +334,6 @@ fn made_once<T, E>(
     let made = Arc::new(make()?);
     *slot = Some(Arc::clone(&made));
     Ok(made)
-}
-
-/// What talking over the network takes: one for all matches. A thread waits for all sockets
-/// and clocks, and wakes the match that one of them belongs to.
-struct Net {
-    /// Drives a match's futures on the thread of the match; their sockets and clocks are the
-    /// network thread's.
-    handle: Handle,
-    watch: Arc<Watch>,
-    _stamps: Stamps,
-    /// The network thread ends soon after this is dropped; nobody waits for it.
-    _end: oneshot::Sender<()>,
-}
-
-impl Net {
-    fn new(watch: Arc<Watch>) -> Result<Self, NetError> {
-        let lacking =
-            |error: std::io::Error| NetError(lack(&error).unwrap_or_else(|| error.to_string()));
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(lacking)?;
-        let handle = runtime.handle().clone();
-        let (end, ended) = oneshot::channel();
-        thread::Builder::new()
-            .name("network".to_owned())
-            .spawn(move || {
-                // Nothing is ever sent: it ends when the sender is dropped.
-                let _ = runtime.block_on(ended);
-            })
-            .map_err(|error| NetError(no_thread(&error)))?;
-        Ok(Self { handle, watch, _stamps: Stamps::hold(), _end: end })
-    }
-
-    fn answers_info(&self, program: &LaunchedProgram, limits: Limits) -> bool {
-        let Ok(target) = Target::new("", LOCALHOST, program.port) else { return false };
-        self.answers(&target, limits)
-    }
-
-    fn answers(&self, target: &Target, limits: Limits) -> bool {
-        self.ask_info(target, limits).is_ok_and(|answer| is_ready(&answer))
-    }
-
-    fn ask_info(&self, target: &Target, limits: Limits) -> Result<Answer, ExchangeError> {
-        let info = Message::Info.to_string();
-        self.handle.block_on(exchange(&self.watch, target, info, limits, false)).reply
-    }
 }
 
 /// Whether a reply to INFO or START may be a player's. Its words are not checked, but an
