@@ -13,7 +13,6 @@ Without dependencies, on Linux. Exit code 0 if no move was lost.
 import argparse, asyncio, json, os, re, resource, socket, subprocess, sys, tempfile, time
 from pathlib import Path
 
-PORT = 9147
 CELLS = [f"(mark {row} {column})" for row in (1, 2, 3) for column in (1, 2, 3)]
 
 
@@ -65,10 +64,10 @@ class Player(asyncio.Protocol):
         return next(cell for cell in CELLS if cell not in taken)
 
 
-async def serve(addresses):
+async def serve(addresses, port):
     loop = asyncio.get_running_loop()
     for address in addresses:
-        listener = socket.create_server((address, PORT), backlog=64)
+        listener = socket.create_server((address, port), backlog=64)
         await loop.create_server(Player, sock=listener)
     print("listening", flush=True)
     await asyncio.Event().wait()
@@ -80,8 +79,13 @@ def address(index):
 
 # The load.
 
-def spec(arguments):
-    players = "".join(f'[[players]]\nid = "p{index}"\nurl = "http://{address(index)}:{PORT}"\n'
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+def spec(arguments, port):
+    players = "".join(f'[[players]]\nid = "p{index}"\nurl = "http://{address(index)}:{port}"\n'
                       for index in range(arguments.players))
     return (f'name = "load"\ngames = ["tic_tac_toe"]\nformat = "swiss"\nrounds = {arguments.rounds}\n'
             f'clocks = {{ start = "10s", play = "{arguments.clock}ms", margin = "0s", enforce = "exact" }}\n'
@@ -114,21 +118,24 @@ def main():
     parser.add_argument("--gamemaster", default="target/release/gamemaster", help="the program to measure")
     parser.add_argument("--think", type=int, default=0, help="ms that players take for a reply (default: 0)")
     parser.add_argument("--serve", help=argparse.SUPPRESS)
+    parser.add_argument("--port", type=int, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     if arguments.serve:
         Player.think = arguments.think / 1000
-        return asyncio.run(serve(arguments.serve.split(",")))
+        return asyncio.run(serve(arguments.serve.split(","), arguments.port))
     addresses = [address(index) for index in range(arguments.players)]
+    port = free_port()
     servers = [subprocess.Popen([sys.executable, __file__, "--serve", ",".join(addresses[part::arguments.processes]),
-                                 "--think", str(arguments.think)],
+                                 "--think", str(arguments.think), "--port", str(port)],
                                 stdout=subprocess.PIPE, text=True) for part in range(arguments.processes)]
     with tempfile.TemporaryDirectory(prefix="load-") as folder:
         try:
             for server in servers:
-                server.stdout.readline()
-            Path(folder, "spec.toml").write_text(spec(arguments))
+                if not server.stdout.readline():
+                    sys.exit(f"error: the players cannot listen on port {port} of {addresses[0]} to {addresses[-1]}")
+            Path(folder, "spec.toml").write_text(spec(arguments, port))
             command = [Path(arguments.gamemaster).resolve(), "run", "spec.toml", "--out", "out", "--quiet",
                        "--jobs", str(max(1, arguments.players // 2))]
             begun = time.monotonic()
