@@ -289,8 +289,8 @@ fn rows(
 }
 
 /// Writes into `into` the journal of the run in `folder` without the matches of some
-/// workers, so that reports on it leave them out, and say so. Returns how many matches
-/// were left out.
+/// workers, so that reports on it leave them out, and say so. Returns how many records
+/// are left.
 ///
 /// # Errors
 /// If the journal cannot be read or the copy cannot be written.
@@ -302,16 +302,16 @@ pub fn without(folder: &Path, excluded: &[String], into: &Path) -> Result<u64, J
     header.notes.push(format!("The matches that worker{s} {names} played are left out."));
     let is_excluded = |worker: Option<&str>| excluded.iter().any(|name| Some(&**name) == worker);
     let mut writer = JournalWriter::create(&into.join(files::JOURNAL), &header)?;
-    let mut n_left_out = 0;
+    let mut n_left = 0;
     for record in journal {
         let record = record?;
-        match is_excluded(record.worker.as_deref()) {
-            true => n_left_out += 1,
-            false => writer.append(&record)?,
+        if !is_excluded(record.worker.as_deref()) {
+            writer.append(&record)?;
+            n_left += 1;
         }
     }
     writer.sync()?;
-    Ok(n_left_out)
+    Ok(n_left)
 }
 
 #[cfg(test)]

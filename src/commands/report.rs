@@ -300,9 +300,14 @@ impl ReducedRun {
                 )));
             }
         }
-        let left_out = workers::without(run, excluded, &reduced.folder);
-        left_out.map_err(|error| failure(error.into()))?;
-        Ok(reduced)
+        let left = workers::without(run, excluded, &reduced.folder);
+        match left.map_err(|error| failure(error.into()))? {
+            0 => Err(Failure::usage(anyhow::anyhow!(
+                "--exclude-worker leaves no match of {}: these workers played all of them",
+                run.display()
+            ))),
+            _ => Ok(reduced),
+        }
     }
 }
 
