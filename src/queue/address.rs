@@ -17,6 +17,10 @@ use crate::url_text::without_password;
 /// Time for a connection, and for the reply to a request.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Time between questions whether the server is there: after three without a reply the
+/// connection counts as lost, sooner than silent workers no longer count.
+const PING: Duration = Duration::from_secs(4);
+
 /// Time for all attempts at a request.
 const LONG_PATIENCE: Duration = Duration::from_secs(30);
 
@@ -74,6 +78,7 @@ impl Server {
             .name(name)
             .connection_timeout(PATIENCE)
             .request_timeout(Some(PATIENCE))
+            .ping_interval(PING)
             .event_callback(move |event| {
                 link::tell(&sender, &event);
                 ready(())

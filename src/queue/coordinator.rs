@@ -23,20 +23,22 @@ use super::blocks::{JobsOfMessage, MatchLengths, Messages};
 use super::calibration::Calibration;
 use super::checked::{Checked, Refused, checked};
 use super::error::{is_no_reply, is_no_stream};
-use super::link::Link;
+use super::link::{Link, tell_refused};
 use super::replayed::Replayed;
 use super::result_reader::{ResultReader, StoredResult};
 use super::run_file::run_name;
 use super::storing::{check_size, store};
 use super::upkeep::remove;
 use super::wire::{
-    BlockMessage, JobMessage, Manifest, Refusal, ResultMessage, WorkerMessage, decode, encode,
+    BlockMessage, JobMessage, MAX_REASON, Manifest, Refusal, ResultMessage, WorkerMessage, decode,
+    encode,
 };
 use super::{QueueError, Server, names};
 use crate::consumers::Catalogue;
 use crate::event::{EventKind, Notice};
 use crate::experiment::Experiment;
 use crate::manager::PlayerSource;
+use crate::printable::printable;
 use crate::runner::{Crew, Dispatcher, StopFlag};
 use crate::schedule::Job;
 use crate::spec;
@@ -70,6 +72,10 @@ const SEARCHED_AT_ONCE: usize = 16;
 
 /// A worker without a sign of life for this long no longer counts.
 const SILENCE: Duration = Duration::from_secs(15);
+
+/// A worker without a sign of life for this long no longer counts if another one has its name: it
+/// was started again. Two signs are this far apart at most.
+const REPLACED: Duration = Duration::from_secs(4);
 
 /// How long a block may be without a worker that has its tags before a notice says so.
 const NOTICE_TIME: Duration = Duration::from_secs(8);
@@ -403,10 +409,14 @@ impl Queue {
                 PublishMessage::build().payload(payload.into()).expected_last_subject_sequence(0);
             match self.context.send_publish(subject, message).await {
                 Ok(acknowledged) => {
+                    let link = self.link.changes();
                     let there = async move {
                         match acknowledged.await {
                             Ok(_) => true,
-                            Err(error) => error.kind() == PublishErrorKind::WrongLastSequence,
+                            Err(error) => {
+                                tell_refused(&link, &error);
+                                error.kind() == PublishErrorKind::WrongLastSequence
+                            }
                         }
                     };
                     self.publishing.spawn(async move { (block, there.await) });
@@ -537,6 +547,7 @@ impl Queue {
         reason: String,
         dispatcher: &mut Dispatcher<'_>,
     ) -> Result<Option<u64>, QueueError> {
+        let reason = printable(&reason, MAX_REASON);
         let given_out = self.given_out.get_mut(&block).expect("only what is awaited is refused");
         given_out.attempt += 1;
         given_out.since = Instant::now();
@@ -578,6 +589,9 @@ impl Queue {
                 match worker.is_leaving {
                     true => drop(self.workers.remove(&worker.instance)),
                     false => {
+                        self.workers.retain(|_, (other, seen)| {
+                            other.name != worker.name || seen.elapsed() < REPLACED
+                        });
                         self.workers.insert(worker.instance.clone(), (worker, Instant::now()));
                     }
                 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use async_nats::jetstream::context::{PublishError, PublishErrorKind};
 use async_nats::{Event, ServerError};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -13,6 +14,9 @@ const MAX_REASONS: usize = 20;
 
 /// Characters of a reason that are shown at most.
 const MAX_SHOWN: usize = 300;
+
+/// Tells a [`Link`] what happens to its connection.
+pub(super) type Changes = UnboundedSender<Change>;
 
 /// What happened to a connection.
 pub(super) enum Change {
@@ -33,14 +37,21 @@ pub(super) struct Link {
     refusal: Option<String>,
     /// News that were found in a look for a refusal.
     waiting: VecDeque<Notice>,
+    changes: Changes,
 }
 
 impl Link {
     /// Of a connection to `url`, whose events are to be [told](tell) to the sender.
-    pub(super) fn new(url: String) -> (Self, UnboundedSender<Change>) {
-        let (sender, events) = unbounded_channel();
+    pub(super) fn new(url: String) -> (Self, Changes) {
+        let (changes, events) = unbounded_channel();
         let (refused, waiting) = (BTreeSet::new(), VecDeque::new());
-        (Self { url, events, is_up: true, refused, refusal: None, waiting }, sender)
+        let sender = changes.clone();
+        (Self { url, events, is_up: true, refused, refusal: None, waiting, changes }, sender)
+    }
+
+    /// For whoever else learns what the server refuses; see [`tell_refused`].
+    pub(super) fn changes(&self) -> Changes {
+        self.changes.clone()
     }
 
     /// What is new: once that the connection is lost, and once that it is back; each reason of
@@ -90,7 +101,7 @@ impl Link {
 }
 
 /// Tells a link what happens to its connection.
-pub(super) fn tell(link: &UnboundedSender<Change>, event: &Event) {
+pub(super) fn tell(link: &Changes, event: &Event) {
     let change = match event {
         Event::Connected => Change::Up,
         Event::Disconnected => Change::Down,
@@ -101,6 +112,15 @@ pub(super) fn tell(link: &UnboundedSender<Change>, event: &Event) {
     };
     // Nobody may want to know.
     let _ = link.send(change);
+}
+
+/// Tells a link that the server did not store a message, and why, if it has said why.
+pub(super) fn tell_refused(link: &Changes, error: &PublishError) {
+    if error.kind() == PublishErrorKind::Other
+        && let Some(reason) = std::error::Error::source(error)
+    {
+        let _ = link.send(Change::Refused(printable(&reason.to_string(), MAX_SHOWN)));
+    }
 }
 
 #[cfg(test)]

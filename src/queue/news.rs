@@ -84,6 +84,12 @@ pub enum WorkerNews {
         /// Blocks in play or waiting.
         n: u32,
     },
+    /// It leaves although the server does not store its results.
+    #[error("leaving: the server does not store results{}", abandoned(*n))]
+    Unstored {
+        /// Blocks that it has.
+        n: u64,
+    },
     /// It leaves although the server does not reply.
     #[error("leaving without a reply of the server{}", abandoned(*n))]
     Abandoned {

@@ -1,16 +1,30 @@
 //! Stores results on the server.
 
+use std::sync::Mutex;
+use std::time::Instant;
+
 use async_nats::jetstream::Context;
 use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::message::PublishMessage;
 
 use super::address::pause;
 use super::error::is_no_stream;
+use super::link::{Changes, tell_refused};
 use super::names;
+use crate::locking::lock;
+
+/// Since when the server stores no result, if it says that it cannot.
+pub(super) type UnstoredSince = Mutex<Option<Instant>>;
 
 /// Stores a result on the server, however long that takes. A second result of the same
 /// block is refused by the server, and dropped.
-pub(super) async fn publish(context: &Context, run: &str, subject: String, payload: Vec<u8>) {
+pub(super) async fn publish(
+    context: &Context,
+    run: &str,
+    (subject, payload): (String, Vec<u8>),
+    link: &Changes,
+    since: &UnstoredSince,
+) {
     let message = PublishMessage::build().payload(payload.into()).expected_last_subject_sequence(0);
     let mut n_failed = 0;
     loop {
@@ -18,12 +32,21 @@ pub(super) async fn publish(context: &Context, run: &str, subject: String, paylo
             Ok(acknowledged) => acknowledged.await.map(|_| ()),
             Err(error) => Err(error),
         };
+        if let Err(error) = &stored {
+            tell_refused(link, error);
+        }
         match stored.map_err(|error| error.kind()) {
-            Ok(()) | Err(PublishErrorKind::WrongLastSequence) => return,
+            Ok(()) | Err(PublishErrorKind::WrongLastSequence) => {
+                *lock(since) = None;
+                return;
+            }
             Err(PublishErrorKind::StreamNotFound)
                 if n_failed > 2 && is_over(context, run).await =>
             {
                 return;
+            }
+            Err(PublishErrorKind::Other) => {
+                lock(since).get_or_insert_with(Instant::now);
             }
             Err(_) => {}
         }

@@ -36,7 +36,7 @@ const MAX_JOBS: usize = 50_000;
 const MAX_ROLES: usize = 1_000;
 
 /// Characters of a worker's reason that are shown, at most.
-const MAX_REASON: usize = 500;
+pub(super) const MAX_REASON: usize = 500;
 
 /// Why a message is refused.
 #[derive(Debug, thiserror::Error)]

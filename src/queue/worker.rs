@@ -22,6 +22,7 @@ use super::blocks::n_blocks;
 use super::calibration::Calibrator;
 use super::link::Link;
 use super::rulesheets::RulesheetCache;
+use super::sending::UnstoredSince;
 use super::slots::{Played, Slots};
 use super::wire::{Build, PresenceMessage, WorkerMessage, encode};
 use super::{QueueError, WorkerNews, names};
@@ -121,6 +122,7 @@ struct QueueWorker<'a> {
     n_in_slots: u32,
     /// Results on their way, which end with the key of the block.
     sending: JoinSet<u64>,
+    unstored_since: Arc<UnstoredSince>,
     idle: Duration,
 }
 
@@ -152,6 +154,7 @@ impl<'a> QueueWorker<'a> {
             next_key: 0,
             n_in_slots: 0,
             sending: JoinSet::new(),
+            unstored_since: Arc::default(),
             idle: Duration::ZERO,
         })
     }
@@ -173,6 +176,10 @@ impl<'a> QueueWorker<'a> {
                 say(WorkerNews::Draining { n: self.n_in_slots });
             }
             if is_draining && self.held.is_empty() {
+                break;
+            }
+            if is_draining && self.n_in_slots == 0 && self.cannot_store() {
+                say(WorkerNews::Unstored { n: self.held.len() as u64 });
                 break;
             }
             if is_up
@@ -236,6 +243,11 @@ impl<'a> QueueWorker<'a> {
         let _ = tokio::time::timeout(PATIENCE, self.context.client().flush()).await;
     }
 
+    /// Whether the server has stored no result for so long that it is not worth waiting for.
+    fn cannot_store(&self) -> bool {
+        lock(&self.unstored_since).is_some_and(|since| since.elapsed() >= PATIENCE)
+    }
+
     /// Ends the players that were launched.
     fn end_players(&self) {
         for known in self.runs.values() {
@@ -297,7 +309,8 @@ impl<'a> QueueWorker<'a> {
         let mut signs = BTreeMap::new();
         for (run, known) in &self.runs {
             let (joined, refusal) = match known {
-                Known::Preparing => continue,
+                Known::Preparing { refused: None } => continue,
+                Known::Preparing { refused } => (None, refused.clone()),
                 Known::Joined(joined) => (Some(joined), joined.left.clone()),
                 Known::Refused { reason, .. } => (None, Some(reason.clone())),
             };

@@ -1,5 +1,6 @@
 //! Sends what was played, or gives it back to the queue.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_nats::jetstream::AckKind;
@@ -92,8 +93,9 @@ impl QueueWorker<'_> {
         let none = Acker::new(self.context.clone(), None);
         let acker = std::mem::replace(&mut held.acker, none);
         let (context, run) = (self.context.clone(), held.run.clone());
+        let (link, since) = (self.link.changes(), Arc::clone(&self.unstored_since));
         self.sending.spawn(async move {
-            publish(&context, &run, subject, payload).await;
+            publish(&context, &run, (subject, payload), &link, &since).await;
             // If this is lost, the block is played twice, and counts once.
             let _ = acker.ack().await;
             key

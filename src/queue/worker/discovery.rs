@@ -12,20 +12,30 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use super::settings::WorkerSettings;
 use super::{PATIENCE, QueueWorker};
 use crate::manager::command_words;
+use crate::printable::printable;
 use crate::queue::error::is_no_stream;
 use crate::queue::prepared::{PreparedRun, program_hash};
-use crate::queue::wire::{Manifest, decode};
+use crate::queue::wire::{MAX_REASON, Manifest, decode};
 use crate::queue::{WorkerNews, names};
+
+/// Time after which a run that could not be made ready is tried again: a program may have been
+/// installed meanwhile.
+const RETRY: Duration = Duration::from_secs(30);
 
 /// What became of a manifest.
 pub(super) enum Known {
     /// Games and players are made ready, on another thread.
-    Preparing,
+    Preparing {
+        /// Why they could not be before.
+        refused: Option<String>,
+    },
     Joined(Joined),
     /// The manifest that was refused, and why.
     Refused {
         payload: Vec<u8>,
         reason: String,
+        /// When it is tried again, if this machine may have what it lacked by then.
+        again: Option<Instant>,
     },
 }
 
@@ -88,8 +98,10 @@ impl QueueWorker<'_> {
         for (run, payload) in found {
             let is_open = match self.runs.get(&run) {
                 None => true,
-                Some(Known::Refused { payload: refused, .. }) => *refused != payload,
-                Some(Known::Preparing | Known::Joined(_)) => false,
+                Some(Known::Refused { payload: refused, again, .. }) => {
+                    *refused != payload || again.is_some_and(|at| Instant::now() >= at)
+                }
+                Some(Known::Preparing { .. } | Known::Joined(_)) => false,
             };
             let manifest = decode::<Manifest>(&payload).map_err(|error| error.to_string());
             match manifest {
@@ -97,10 +109,14 @@ impl QueueWorker<'_> {
                     let checked = self.check(&manifest, &run);
                     match checked {
                         Ok(()) => {
-                            self.runs.insert(run.clone(), Known::Preparing);
+                            let refused = match self.runs.remove(&run) {
+                                Some(Known::Refused { reason, .. }) => Some(reason),
+                                _ => None,
+                            };
+                            self.runs.insert(run.clone(), Known::Preparing { refused });
                             self.prepare(manifest, payload).await;
                         }
-                        Err(reason) => self.refuse(run, payload, reason, say),
+                        Err(reason) => self.refuse(run, payload, &reason, None, say),
                     }
                 }
                 Ok(manifest) => {
@@ -109,7 +125,7 @@ impl QueueWorker<'_> {
                         joined.open_classes(&manifest, tags);
                     }
                 }
-                Err(reason) if is_open => self.refuse(run, payload, reason, say),
+                Err(reason) if is_open => self.refuse(run, payload, &reason, None, say),
                 Err(_) => {}
             }
         }
@@ -243,20 +259,29 @@ impl QueueWorker<'_> {
                 self.idle = Duration::ZERO;
                 self.beat(false).await;
             }
-            Err(reason) => self.refuse(run, payload, reason, say),
+            Err(reason) => {
+                self.refuse(run, payload, &reason, Some(Instant::now() + RETRY), say);
+            }
         }
     }
 
-    /// Does not play a run. The next sign of life says why, too.
+    /// Does not play a run, or not until it is tried `again`. The next sign of life says why, too.
     fn refuse(
         &mut self,
         run: String,
         payload: Vec<u8>,
-        reason: String,
+        reason: &str,
+        again: Option<Instant>,
         say: &mut dyn FnMut(WorkerNews),
     ) {
-        self.runs.insert(run.clone(), Known::Refused { payload, reason: reason.clone() });
-        say(WorkerNews::NotPlayed { run, reason });
+        let reason = printable(reason, MAX_REASON);
+        let known = Known::Refused { payload, reason: reason.clone(), again };
+        let before = self.runs.insert(run.clone(), known);
+        let is_known =
+            matches!(before, Some(Known::Preparing { refused: Some(old) }) if old == reason);
+        if !is_known {
+            say(WorkerNews::NotPlayed { run, reason });
+        }
     }
 
     /// Compares the programs of players with those of the first worker that joined.

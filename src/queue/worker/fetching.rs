@@ -10,11 +10,12 @@ use futures_util::StreamExt as _;
 
 use super::discovery::{Class, Known};
 use super::{DOUBT, GIVE_BACK, PATIENCE, QueueWorker};
+use crate::printable::printable;
 use crate::queue::address::random;
 use crate::queue::coordinator::consumer_config;
 use crate::queue::error::is_no_stream;
 use crate::queue::slots::Task;
-use crate::queue::wire::{BlockMessage, Manifest, decode};
+use crate::queue::wire::{BlockMessage, MAX_REASON, Manifest, decode};
 use crate::queue::{WorkerNews, names};
 use crate::schedule::Job;
 
@@ -199,7 +200,7 @@ impl QueueWorker<'_> {
             read => {
                 let reason = read.err().map_or_else(
                     || "a match with a game, player or role that the run does not have".to_owned(),
-                    |error| error.to_string(),
+                    |error| printable(&error.to_string(), MAX_REASON),
                 );
                 say(WorkerNews::BadBlock { run: run.to_owned(), reason });
                 let _ = acker.ack_with(AckKind::Term).await;
@@ -207,7 +208,10 @@ impl QueueWorker<'_> {
             }
         };
         if let Some(own) = refused.iter().find(|refusal| refusal.worker == self.settings.name) {
-            say(WorkerNews::ResultRefused { run: run.to_owned(), reason: own.reason.clone() });
+            say(WorkerNews::ResultRefused {
+                run: run.to_owned(),
+                reason: printable(&own.reason, MAX_REASON),
+            });
             let _ = acker.ack_with(AckKind::Nak(Some(GIVE_BACK))).await;
             return;
         }
