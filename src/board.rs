@@ -9,12 +9,13 @@
 //! `towers`, `track` and `owners` recognise what is no single grid of squares: things piled
 //! up, men counted on the points of a track, and a grid for each role. Where there is no grid
 //! at all, `blocks` finds things that stand on each other, and `table` what can be listed in rows:
-//! counts, hands and tiles.
+//! counts, hands, tiles and codes.
 
 mod axis;
 mod blocks;
 mod boards;
 mod clues;
+mod codes;
 mod counts;
 mod directions;
 mod finder;

@@ -206,9 +206,11 @@ impl<'b> Drawing<'b> {
     /// What stands on a cell, as one.
     fn piece(&self, stack: &[String], shown: Shown) -> ReplayPiece {
         let mark = shown.text();
+        let is_code = matches!(shown, Shown::Code { .. });
         let (number, cards) = match shown {
             Shown::Bar { number, .. } => (Some(number), vec![]),
             Shown::Cards { cards, .. } => (None, cards),
+            Shown::Code { names, .. } => (None, names.into_iter().map(Some).collect()),
             Shown::Nothing | Shown::Text(_) => (None, vec![]),
         };
         let looks = || stack.iter().map(|piece| self.board.look(piece));
@@ -224,6 +226,7 @@ impl<'b> Drawing<'b> {
             width: looks().find_map(|look| look.size).map(width),
             number,
             cards,
+            is_code,
         }
     }
 

@@ -16,6 +16,8 @@ pub(super) enum Show {
     Slots(Vec<String>),
     /// All that is there, in the order of these names by argument.
     Words(Vec<Vec<String>>),
+    /// Several names in the order of the arguments, as wide as the longest.
+    Code { width: usize },
     /// A cross where there is a fact.
     Flag,
 }

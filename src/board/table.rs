@@ -12,7 +12,7 @@ use games::Expression;
 use super::axis::Orders;
 use super::relations::{Relation, Rows};
 use super::show::{Show, line};
-use super::{counts, hands, tiles};
+use super::{codes, counts, hands, tiles};
 
 /// Maximum number of letters to which a word is shortened.
 const MAX_SHORT: usize = 4;
@@ -70,6 +70,13 @@ pub enum Shown {
         /// The letters of the longest name; 0 in a list.
         width: usize,
     },
+    /// Several things in a row.
+    Code {
+        /// What they are called.
+        names: Vec<String>,
+        /// The letters of the longest name.
+        width: usize,
+    },
 }
 
 impl Shown {
@@ -88,6 +95,11 @@ impl Shown {
                     format!("{:<width$}", card.as_deref().unwrap_or(super::marks::NOTHING))
                 };
                 cards.iter().map(card).collect::<Vec<_>>().join(" ").trim_end().to_owned()
+            }
+            Self::Code { names, width } => {
+                let names: Vec<String> =
+                    names.iter().map(|name| format!("{name:<width$}")).collect();
+                names.join(" ").trim_end().to_owned()
             }
         }
     }
@@ -145,18 +157,25 @@ pub(super) fn tables(
     };
     let tiles = tiles::tiles(relations, &is_free, orders);
     tables.extend(tiles.into_iter().map(|(names, show)| {
-        FactTable::of_rows(names.into_iter().map(|name| (name, show.clone())))
+        FactTable::of_rows(names.iter().map(|name| ((name.as_str(), 1), show.clone())))
     }));
     if tables.is_empty() {
-        return tables;
+        let codes = relations
+            .iter()
+            .filter_map(|(&relation, rows)| Some((relation, codes::code(relation, rows)?)));
+        let codes: Vec<(Relation<'_>, Show)> = codes.collect();
+        if codes.is_empty() {
+            return tables;
+        }
+        tables.push(FactTable::of_rows(codes.into_iter()));
     }
     let is_free = |relation: Relation<'_>| {
         others.contains_key(&relation) && !tables.iter().any(|table| table.has(relation))
     };
-    let alone: Vec<(String, Show)> = others
+    let alone: Vec<(Relation<'_>, Show)> = others
         .iter()
         .filter(|(relation, _)| relation.1 == 1 && is_free(**relation))
-        .filter_map(|(relation, rows)| Some((relation.0.to_owned(), counts::alone(rows)?)))
+        .filter_map(|(relation, rows)| Some((*relation, counts::alone(rows)?)))
         .collect();
     if !alone.is_empty() {
         tables.push(FactTable::of_rows(alone.into_iter()));
@@ -219,7 +238,7 @@ impl FactTable {
     fn of_columns(rows: Vec<String>, mut relations: Vec<(Relation<'_>, usize, Show)>) -> Self {
         relations.sort_by_key(|(.., show)| match show {
             Show::Slots(_) => 0,
-            Show::Words(_) => 1,
+            Show::Words(_) | Show::Code { .. } => 1,
             Show::Number { .. } => 2,
             Show::Flag => 3,
         });
@@ -235,13 +254,13 @@ impl FactTable {
         Self::new(rows, columns, entries.collect())
     }
 
-    /// A row for each relation of one argument.
-    fn of_rows(relations: impl Iterator<Item = (String, Show)>) -> Self {
+    /// A row for each relation.
+    fn of_rows<'a>(relations: impl Iterator<Item = (Relation<'a>, Show)>) -> Self {
         let entries: Vec<Entry> = relations
             .enumerate()
-            .map(|(row, (name, show))| Entry {
-                name,
-                n_arguments: 1,
+            .map(|(row, ((name, n_arguments), show))| Entry {
+                name: name.to_owned(),
+                n_arguments,
                 row: RowOf::Always(row),
                 column: 0,
                 show,
@@ -293,7 +312,7 @@ impl FactTable {
             let rank = |(at, word): (usize, &String)| match &entry.show {
                 Show::Words(orders) => orders[at].iter().position(|other| other == word),
                 Show::Slots(order) => order.iter().position(|other| other == word),
-                Show::Number { .. } | Show::Flag => None,
+                Show::Number { .. } | Show::Code { .. } | Show::Flag => None,
             };
             let ranks: Vec<Option<usize>> = rest.iter().enumerate().map(rank).collect();
             found[row][entry.column].push((ranks, rest.join(" ")));
@@ -324,6 +343,10 @@ impl FactTable {
             }
             _ if content.is_empty() => Shown::Nothing,
             Some(Show::Flag) => Shown::Text("x".to_owned()),
+            Some(&Show::Code { width }) => {
+                let names = content.iter().flat_map(|words| words.split(' '));
+                Shown::Code { names: names.map(str::to_owned).collect(), width }
+            }
             Some(&Show::Number { width, has_bar }) => match text().parse() {
                 Ok(number) if has_bar && number <= counts::MAX_BAR as usize => {
                     Shown::Bar { number, width }

@@ -10,6 +10,7 @@ use rand_pcg::Pcg64Mcg;
 
 use super::*;
 
+mod codes;
 mod lattice;
 mod without_grid;
 
@@ -363,7 +364,7 @@ fn boards_have_the_size_of_the_game() {
         ("tic_tac_toe_three_players", Some((4, 4))),
         ("tron", Some((8, 8))),
         ("kuhn_poker", Some((1, 2))),
-        ("mastermind", None),
+        ("mastermind", Some((1, 1))),
         ("monty_hall", Some((1, 3))),
         ("nim", Some((1, 3))),
         ("order_tree", None),

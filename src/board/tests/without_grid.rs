@@ -10,7 +10,7 @@ fn drawn(rules: &str, positions: &[Vec<Expression>]) -> Option<Boards> {
 }
 
 /// Checks what is drawn of the last position.
-fn check(rules: &str, positions: &[&str], expected: Expect) {
+pub(super) fn check(rules: &str, positions: &[&str], expected: Expect) {
     let positions: Vec<Vec<Expression>> = positions.iter().map(|text| facts(text)).collect();
     let boards = drawn(rules, &positions).expect("a board");
     let last = positions.last().unwrap();
@@ -21,7 +21,7 @@ fn check(rules: &str, positions: &[&str], expected: Expect) {
     expected.assert_eq(&drawn);
 }
 
-fn check_none(rules: &str, positions: &[&str]) {
+pub(super) fn check_none(rules: &str, positions: &[&str]) {
     let positions: Vec<Vec<Expression>> = positions.iter().map(|text| facts(text)).collect();
     assert_eq!(drawn(rules, &positions), None, "{positions:?}");
 }

@@ -94,10 +94,11 @@
   };
   // What stands on a cell: a disc in its colour, a slab as wide as its size, or letters; in a
   // table also a number with as many dots, or cards.
-  const drawn = ({ mark, name, colour, is_king, width, number, cards }) => {
+  const drawn = ({ mark, name, colour, is_king, width, number, cards, is_code }) => {
     if (number !== undefined || cards) {
       const row = element("span", undefined, "row-of");
-      if (cards) row.append(...cards.map((card) => element("span", card ?? "", card ? "card" : "card none")));
+      const look = (card) => !card ? "card none" : is_code ? "card k-" + card : "card";
+      if (cards) row.append(...cards.map((card) => element("span", card ?? "", look(card))));
       else row.append(element("span", number, "number"), element("span", "\u25cf".repeat(number), "bar"));
       row.title = name;
       return row;

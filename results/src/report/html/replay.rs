@@ -113,6 +113,9 @@ pub struct ReplayPiece {
     /// It is a row of cards, drawn one by one; `None` where one is missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cards: Vec<Option<String>>,
+    /// Its cards have the colours that they are named after.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_code: bool,
 }
 
 fn is_zero(number: &i32) -> bool {
