@@ -9,7 +9,8 @@
 //! `towers`, `track` and `owners` recognise what is no single grid of squares: things piled
 //! up, men counted on the points of a track, and a grid for each role. Where there is no grid
 //! at all, `blocks` finds things that stand on each other, and `table` what can be listed in rows:
-//! counts, hands, tiles and codes.
+//! counts, hands, tiles and codes. If nothing else can be drawn, `tree` draws the states of a small
+//! game and the moves between them.
 
 mod axis;
 mod blocks;
@@ -30,14 +31,18 @@ mod orientation;
 mod owners;
 mod relations;
 mod show;
+mod state_graph;
 mod statics;
 mod table;
 mod text;
 mod tiles;
 mod towers;
 mod track;
+mod tree;
+mod tree_picture;
 mod trial;
 mod walls;
+mod way_text;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,13 +55,16 @@ use clues::Clues;
 use grid::{Grid, Layer, Located};
 use orientation::Orientation;
 use owners::Owned;
+use state_graph::StateGraph;
 use table::FactTable;
 use track::Track;
+use tree::GameTree;
 use walls::Walls;
 
 pub use boards::Boards;
 pub use looks::{Look, Side};
 pub use table::Shown;
+pub use tree_picture::{NodeKind, TreeNode, TreePicture};
 
 /// A grid and what stands on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +103,8 @@ enum Form {
     Blocks(Blocks),
     /// Facts in rows.
     Table(FactTable),
+    /// The states of the game. The grid has a single cell.
+    Tree(GameTree),
 }
 
 /// Finds the boards of a game in the positions of a match, the first of which is the
@@ -134,7 +144,9 @@ pub fn find(game: &Game, positions: &[Vec<Expression>]) -> Option<Boards> {
     let Some(grid) = owned.as_ref().map(|owned| owned.grid.clone()).or(grid) else {
         // First without random play, which may take long; with it, matches of a game look alike as
         // a rule.
-        without_grid(&orders, &domain, positions, &roles)?;
+        if without_grid(&orders, &domain, positions, &roles).is_none() {
+            return of_states(game, &orders, &domain, positions, &roles);
+        }
         let all: Vec<Vec<Expression>> = positions.iter().chain(more()).cloned().collect();
         return without_grid(&orders, &domain, &all, &roles);
     };
@@ -206,6 +218,20 @@ fn without_grid(
     let tables = table::tables(&relations, roles, orders);
     let show_enough = table::show_enough(&tables, positions);
     show_enough.then(|| tables.into_iter().map(Board::of_table).collect())
+}
+
+/// What can be drawn of a game that has a few states only.
+fn of_states(
+    game: &Game,
+    orders: &Orders,
+    domain: &[Expression],
+    positions: &[Vec<Expression>],
+    roles: &[String],
+) -> Option<Boards> {
+    let graph = StateGraph::find(game, positions)?;
+    // A match may not show what all states do: such as two lamps that are on at once.
+    let found = without_grid(orders, domain, &graph.facts(), roles);
+    found.or_else(|| Some(Boards::from(Board::of_tree(GameTree::new(game, &graph)?))))
 }
 
 /// The cells of facts that `base` lists or that were met; `None` if `base` lists none.
@@ -322,6 +348,11 @@ impl Board {
         Self::bare(axes, Form::Table(table))
     }
 
+    fn of_tree(tree: GameTree) -> Self {
+        let axes = [Axis::named(vec![String::new()]), Axis::named(vec![String::new()])];
+        Self::bare(axes, Form::Tree(tree))
+    }
+
     /// A board without anything on its grid.
     fn bare(axes: [Axis; 2], form: Form) -> Self {
         let grid = Grid { layers: vec![], axes };
@@ -403,6 +434,7 @@ impl Board {
         match &self.form {
             Form::Blocks(blocks) => blocks.shows(fact),
             Form::Table(table) => table.shows(fact),
+            Form::Tree(tree) => tree.shows(fact),
             _ => self.grid.locate(fact).is_some(),
         }
     }
@@ -419,11 +451,20 @@ impl Board {
         matches!(self.form, Form::Table(_))
     }
 
+    /// Whether it is a tree of states, and no place on which pieces stand.
+    #[must_use]
+    pub fn is_tree(&self) -> bool {
+        matches!(self.form, Form::Tree(_))
+    }
+
     /// How that is shown which [`Board::cells`] has on a cell.
     #[must_use]
     pub fn shown(&self, column: usize, row: usize, pieces: &[String]) -> Shown {
         if let Form::Table(table) = &self.form {
             return table.shown(table.rows.len() - 1 - row, column, pieces);
+        }
+        if let Form::Tree(tree) = &self.form {
+            return Shown::Tree(tree.picture(pieces));
         }
         let marks: Vec<&str> = pieces.iter().map(|piece| self.mark(piece)).collect();
         if marks.is_empty() { Shown::Nothing } else { Shown::Text(marks.join("+")) }
@@ -487,6 +528,7 @@ impl Board {
             }
             Form::Blocks(ref blocks) => return blocks.cells(facts),
             Form::Table(ref table) => return table.cells(facts).into_iter().rev().collect(),
+            Form::Tree(ref tree) => return vec![vec![tree.own_facts(facts)]],
             Form::Squares | Form::Hexagons(_) | Form::Lattice => {
                 for Located { at: [column, row], piece, .. } in located {
                     if !self.is_nothing(&piece) {

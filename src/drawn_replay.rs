@@ -7,9 +7,11 @@ use std::path::Path;
 use games::Expression;
 use results::counted::counted;
 use results::record::{DecisionRecord, Ending, MatchRecord, SeatRecord};
-use results::report::{Replay, ReplayBoard, ReplayPiece, ReplaySeat, ReplayStart, ReplayStep};
+use results::report::{
+    Replay, ReplayBoard, ReplayNode, ReplayPiece, ReplaySeat, ReplayShape, ReplayStart, ReplayStep,
+};
 
-use crate::board::{self, Board, Boards, Shown, Side};
+use crate::board::{self, Board, Boards, NodeKind, Shown, Side, TreeNode};
 use crate::error_chain::chained;
 use crate::recorded::{RecordedError, RecordedRun, positions};
 
@@ -205,13 +207,18 @@ impl<'b> Drawing<'b> {
 
     /// What stands on a cell, as one.
     fn piece(&self, stack: &[String], shown: Shown) -> ReplayPiece {
-        let mark = shown.text();
+        let name = stack.join(", ");
         let is_code = matches!(shown, Shown::Code { .. });
-        let (number, cards) = match shown {
-            Shown::Bar { number, .. } => (Some(number), vec![]),
-            Shown::Cards { cards, .. } => (None, cards),
-            Shown::Code { names, .. } => (None, names.into_iter().map(Some).collect()),
-            Shown::Nothing | Shown::Text(_) => (None, vec![]),
+        let mark = match shown {
+            Shown::Tree(_) => name.clone(),
+            _ => shown.text(),
+        };
+        let (number, cards, tree) = match shown {
+            Shown::Bar { number, .. } => (Some(number), vec![], vec![]),
+            Shown::Cards { cards, .. } => (None, cards, vec![]),
+            Shown::Code { names, .. } => (None, names.into_iter().map(Some).collect(), vec![]),
+            Shown::Tree(tree) => (None, vec![], tree.nodes.iter().map(node).collect()),
+            Shown::Nothing | Shown::Text(_) => (None, vec![], vec![]),
         };
         let looks = || stack.iter().map(|piece| self.board.look(piece));
         let colour = looks().find_map(|look| look.side).map(|side| match side {
@@ -220,13 +227,14 @@ impl<'b> Drawing<'b> {
         });
         ReplayPiece {
             mark,
-            name: stack.join(", "),
+            name,
             colour,
             is_king: looks().any(|look| look.is_king),
             width: looks().find_map(|look| look.size).map(width),
             number,
             cards,
             is_code,
+            tree,
         }
     }
 
@@ -240,6 +248,7 @@ impl<'b> Drawing<'b> {
         ReplayBoard {
             title: self.board.title().map(str::to_owned),
             is_table: self.board.is_table(),
+            is_tree: self.board.is_tree(),
             is_lattice: self.board.is_lattice(),
             gaps: cells(&|column, row| !self.board.is_place(column, row)),
             walls_right: cells(&|column, row| self.board.has_wall_right(column, row)),
@@ -249,6 +258,34 @@ impl<'b> Drawing<'b> {
             shift: self.board.shift(),
             pieces: self.pieces,
         }
+    }
+}
+
+/// A node of a tree of states.
+fn node(node: &TreeNode) -> ReplayNode {
+    let (shape, role) = match &node.kind {
+        NodeKind::Moves(roles) => match roles.as_slice() {
+            [(_, role)] => (ReplayShape::Moves, Some(*role)),
+            _ => (ReplayShape::Moves, None),
+        },
+        NodeKind::Chance => (ReplayShape::Chance, None),
+        NodeKind::End(_) => (ReplayShape::End, None),
+        NodeKind::Again => (ReplayShape::Again, None),
+    };
+    let more = match shape {
+        ReplayShape::Again => String::new(),
+        _ => node.kind.text(),
+    };
+    ReplayNode {
+        parent: node.parent,
+        way: node.way(),
+        name: node.name.clone(),
+        more,
+        shape,
+        role,
+        is_here: node.is_here,
+        is_on_line: node.is_on_line,
+        n_hidden: node.n_hidden,
     }
 }
 

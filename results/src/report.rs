@@ -41,7 +41,10 @@ use crate::standings::{Standings, standings, standings_of};
 use crate::stats::bootstrap::Bootstrap;
 use crate::tables::{TableError, write_gathering};
 use crate::workers::{WorkerRow, workers};
-pub use html::{Replay, ReplayBoard, ReplayPiece, ReplaySeat, ReplayStart, ReplayStep, html};
+pub use html::{
+    Replay, ReplayBoard, ReplayNode, ReplayPiece, ReplaySeat, ReplayShape, ReplayStart, ReplayStep,
+    html,
+};
 pub use junit::junit;
 pub use position_suite::{junit_of_positions, render_positions};
 pub use regression::{cautions_of_regression, render_regression, verdict_of_regression};

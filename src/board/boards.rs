@@ -14,10 +14,10 @@ impl Boards {
         self.0.iter()
     }
 
-    /// Whether pieces stand on places, and not only facts in rows.
+    /// Whether pieces stand on places, and there are not only facts in rows or a tree.
     #[must_use]
     pub fn have_places(&self) -> bool {
-        self.iter().any(|board| !board.is_table())
+        self.iter().any(|board| !board.is_table() && !board.is_tree())
     }
 
     /// Whether a board shows a fact.

@@ -47,6 +47,27 @@ pub(super) fn changes(rows: &Rows<'_>) -> bool {
     rows.played.windows(2).any(|pair| pair[0] != pair[1])
 }
 
+/// Whether a relation of one argument seems to count steps.
+pub(super) fn is_counter(rows: &Rows<'_>) -> bool {
+    let mut n_counted = 0;
+    let mut before: Option<(u32, u32)> = None;
+    for facts in &rows.played {
+        let [row] = facts.as_slice() else { return false };
+        let Some(number) = row.first().copied().and_then(number) else { return false };
+        before = match before {
+            None => Some((number, number)),
+            // The next match begins like the first.
+            Some((first, _)) if number == first => Some((first, number)),
+            Some((first, before)) if before.checked_add(1) == Some(number) => {
+                n_counted += 1;
+                Some((first, number))
+            }
+            Some(_) => return false,
+        };
+    }
+    n_counted > 0
+}
+
 /// How a number is shown of which there is at most one, and that does not count steps.
 pub(super) fn alone(rows: &Rows<'_>) -> Option<Show> {
     let numbers: Vec<Option<u32>> = rows

@@ -12,6 +12,7 @@ use games::Expression;
 use super::axis::Orders;
 use super::relations::{Relation, Rows};
 use super::show::{Show, line};
+use super::tree_picture::TreePicture;
 use super::{codes, counts, hands, tiles};
 
 /// Maximum number of letters to which a word is shortened.
@@ -77,6 +78,8 @@ pub enum Shown {
         /// The letters of the longest name.
         width: usize,
     },
+    /// The states of the game as a tree.
+    Tree(TreePicture),
 }
 
 impl Shown {
@@ -101,6 +104,7 @@ impl Shown {
                     names.iter().map(|name| format!("{name:<width$}")).collect();
                 names.join(" ").trim_end().to_owned()
             }
+            Self::Tree(tree) => tree.text(),
         }
     }
 }

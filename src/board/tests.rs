@@ -12,6 +12,7 @@ use super::*;
 
 mod codes;
 mod lattice;
+mod tree;
 mod without_grid;
 
 fn facts(text: &str) -> Vec<Expression> {
@@ -367,8 +368,8 @@ fn boards_have_the_size_of_the_game() {
         ("mastermind", Some((1, 1))),
         ("monty_hall", Some((1, 3))),
         ("nim", Some((1, 3))),
-        ("order_tree", None),
-        ("rock_paper_scissors", None),
+        ("order_tree", Some((1, 1))),
+        ("rock_paper_scissors", Some((1, 2))),
     ];
     for (name, expected) in cases {
         let game = shipped(name);

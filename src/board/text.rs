@@ -75,6 +75,9 @@ impl Block {
 impl Board {
     /// The board of a position in text, with the names of rows and columns.
     pub(super) fn draw(&self, facts: &[Expression]) -> String {
+        if let Form::Tree(tree) = &self.form {
+            return tree.picture(&tree.own_facts(facts)).text();
+        }
         let cell_text =
             |column: usize, row: usize, pieces: &[String]| match self.shown(column, row, pieces) {
                 Shown::Nothing if !self.is_place(column, row) => String::new(),
@@ -175,6 +178,9 @@ impl Board {
     fn entries(&self) -> Vec<String> {
         if let Form::Table(table) = &self.form {
             return table.legend();
+        }
+        if let Form::Tree(tree) = &self.form {
+            return tree.signs();
         }
         let is_short =
             |&(piece, mark): &(&String, &String)| piece != mark && *mark != marks::NOTHING;

@@ -190,13 +190,16 @@ fn numbers_by_name_are_a_table() {
 }
 
 #[test]
-fn a_match_without_a_board_lists_what_changed() {
+fn a_few_states_are_a_tree() {
     let workspace = Workspace::with_spec(&SPEC.replace("\"nim\"", "\"order_tree\""));
     workspace.run(&["run", "spec.toml", "--out", "out", "--quiet"]).code(0);
     let row = first_row(&workspace, "order_tree");
     let shown = workspace.run(&["replay", &row["job"], "--run", "out"]).code(0);
-    assert!(shown.stdout().contains("start\n    (at top)\n"), "{}", shown.stdout());
-    assert!(shown.stdout().contains(" -(at top)\n"), "{}", shown.stdout());
+    let shown = shown.stdout();
+    assert!(shown.contains("  * this state\n"), "{shown}");
+    let start = "start\n    * top (max)\n      |- left: l (min)\n";
+    assert!(shown.contains(start) && !shown.contains("(at top)"), "{shown}");
+    assert_eq!(shown.lines().filter(|line| line.starts_with("    * ")).count(), 3, "{shown}");
 }
 
 #[test]

@@ -113,6 +113,51 @@ fn a_browser_shows_the_page() {
     assert_eq!(browser.complaints(), [""; 0]);
 }
 
+/// Every state has a node, and they lie beside each other; the state of the step is marked.
+#[test]
+fn trees_are_drawn_on_the_page() {
+    let Some(mut browser) = Browser::start() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let spec = "games = [\"coin_flip\"]\nplayers = [\"legal\", \"random\"]\nblocks = 1
+        budget = { nodes = 1 }\n";
+    std::fs::write(folder.path().join("spec.toml"), spec).unwrap();
+    succeed(&gamemaster(folder.path(), &["run", "spec.toml", "--out", "page"]));
+    succeed(&gamemaster(folder.path(), &["report", "page", "--html"]));
+    browser.open(&folder.path().join("page/report.html"));
+    let count = |browser: &mut Browser, selector: &str| {
+        browser.evaluate(&format!("document.querySelectorAll('.tree-board {selector}').length"))
+    };
+    for (selector, n) in [(".node", 15), (".line", 14), ("ellipse", 2), (".node.end", 8)] {
+        assert_eq!(count(&mut browser, selector), n, "{selector}");
+    }
+    let mut here = Vec::new();
+    for _ in 0..4 {
+        let texts = "[...document.querySelectorAll('.here text')].map(t => t.textContent).join('')";
+        let n_on_line = count(&mut browser, ".on-line");
+        let text = browser.evaluate(texts);
+        here.push(format!("{} {n_on_line}", text.as_str().unwrap()));
+        browser.evaluate("document.querySelector('[data-go=on]').click()");
+    }
+    assert!(here[0] == "n 0" && ["l 1", "r 1"].contains(&here[1].as_str()), "{here:?}");
+    assert!(here[2].starts_with(&here[1][..1]) && here[2].ends_with(" 2"), "{here:?}");
+    assert!(here[3].contains(" = max ") && here[3].ends_with(" 3"), "{here:?}");
+    let n_bad = browser.evaluate(
+        "(() => {
+            const tree = document.querySelector('.tree-board').getBoundingClientRect();
+            const nodes = [...document.querySelectorAll('.tree-board .node')];
+            const boxes = nodes.map(node => node.getBoundingClientRect());
+            const overlap = (a, b) => a.left < b.right && b.left < a.right
+                && a.top < b.bottom && b.top < a.bottom;
+            const isBad = (box, at) => box.right > tree.right || box.bottom > tree.bottom
+                || box.left < tree.left || box.top < tree.top
+                || boxes.slice(0, at).some(other => overlap(box, other));
+            return boxes.filter(isBad).length;
+        })()",
+    );
+    assert_eq!(n_bad, 0);
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
 /// The walls to the right of the cells of the maze, and above them, as its comment draws them.
 #[test]
 fn walls_are_drawn_on_the_page() {

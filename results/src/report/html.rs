@@ -17,7 +17,9 @@ use crate::evaluation::Evaluation;
 use escape::Escaped;
 use section::{embedded, overview, sections};
 
-pub use replay::{Replay, ReplayBoard, ReplayPiece, ReplaySeat, ReplayStart, ReplayStep};
+pub use replay::{
+    Replay, ReplayBoard, ReplayNode, ReplayPiece, ReplaySeat, ReplayShape, ReplayStart, ReplayStep,
+};
 
 /// The page's looks.
 const STYLE: &str = include_str!("html/page.css");

@@ -191,6 +191,81 @@
       svg("text", { x: left(below) + column * pitch, y: top(below) - 6, class: "label" }, label)));
     return board;
   };
+  // A tree of states: its root at the left, and a line for each of its ends. The letters are all
+  // equally wide.
+  const trees = ({ pieces }, from, step) => {
+    const nodes = pieces[step.cells[from] ?? 0].tree ?? [];
+    const [high, letter] = [26, 6.9];
+    const after = nodes.map(() => []);
+    const level = [];
+    nodes.forEach(({ parent }, at) => {
+      level.push(parent === undefined ? 0 : level[parent] + 1);
+      if (parent !== undefined) after[parent].push(at);
+    });
+    const label = ({ name, more, shape }) => shape === "end" && more ? name + " = " + more : name;
+    const dots = ({ n_hidden }, at) => n_hidden ? (after[at].length ? "+ " + n_hidden : "\u2026") : "";
+    const wide = (at) => (label(nodes[at]).length + 2) * letter;
+    const widest = (of) => level.reduce((most, deep, at) => {
+      most[deep] = Math.max(most[deep] ?? 0, of(at));
+      return most;
+    }, []);
+    // What ends has its line for itself, and needs no room.
+    const boxes = widest((at) => after[at].length ? wide(at) : 0);
+    const ways = widest((at) => ((nodes[at].way ?? "").length + 4) * letter);
+    const left = [6];
+    for (let deep = 1; deep < boxes.length; deep++) left[deep] = left[deep - 1] + boxes[deep - 1] + ways[deep];
+    const y = [];
+    let below = high / 2 + 4;
+    const place = (at) => {
+      after[at].forEach(place);
+      if (after[at].length) y[at] = (y[after[at][0]] + y[after[at].at(-1)]) / 2;
+      else {
+        y[at] = below;
+        below += high;
+      }
+    };
+    place(0);
+    const width = Math.max(...nodes.map((_, at) => left[level[at]] + wide(at))) + 30;
+    const tree = svg("svg", { class: "tree-board", role: "img", width, height: below - high / 2 + 4 });
+    tree.append(svg("title", {}, replay.game), svg("desc", {}, "The states, as a tree."));
+    const edge = (at) => {
+      const { parent, way, is_on_line } = nodes[at];
+      const [start, end] = [left[level[parent]] + wide(parent), left[level[at]]];
+      const trunk = left[level[parent]] + boxes[level[parent]] + 10;
+      const line = svg("path", { d: `M${start} ${y[parent]}H${trunk}V${y[at]}H${end}`, class: "line" });
+      if (is_on_line) line.classList.add("on-line");
+      tree.append(line, svg("text", { x: trunk + 5, y: y[at] - 7, class: "way" }, way));
+    };
+    const edges = nodes.map((_, at) => at).slice(1);
+    // Those on the line to the state lie on all others.
+    edges.filter((at) => !nodes[at].is_on_line).forEach(edge);
+    edges.filter((at) => nodes[at].is_on_line).forEach(edge);
+    nodes.forEach((node, at) => {
+      const { name, more, shape, role, is_here } = node;
+      const group = svg("g", { class: "node " + shape + (is_here ? " here" : "") });
+      const [x, width] = [left[level[at]], wide(at)];
+      const box = shape === "chance"
+        ? svg("ellipse", { cx: x + width / 2, cy: y[at], rx: width / 2, ry: 10 })
+        : svg("rect", { x, y: y[at] - 9, width, height: 18, rx: 3 });
+      if (role !== undefined) box.style.stroke = "var(--s" + (role % 6) + ")";
+      group.append(box, svg("text", { x: x + letter, y: y[at] }, label(node)),
+        svg("text", { x: x + width + 4, y: y[at] }, dots(node, at)),
+        svg("title", {}, more ? name + ": " + more : name));
+      tree.append(group);
+    });
+    const figure = element("div");
+    const movers = new Set(nodes.map(({ role }) => role).filter((role) => role !== undefined));
+    const names = element("p", undefined, "legend");
+    for (const role of [...movers].sort((a, b) => a - b)) {
+      const name = element("span", "\u25ad " + replay.seats[role].role + " ");
+      name.style.color = "var(--s" + (role % 6) + ")";
+      names.append(name);
+    }
+    if (nodes.some(({ shape }) => shape === "chance")) names.append(element("span", "\u25cb chance "));
+    if (nodes.some(({ shape }) => shape === "again")) names.append(element("span", "\u2504 drawn elsewhere"));
+    figure.append(tree, names);
+    return figure;
+  };
   // A curve for each player over the steps of the match; a click goes to the step.
   const curve = (heading, of, most, unit) => {
     const last = Math.max(1, replay.steps.length - 1);
@@ -255,7 +330,8 @@
     return (replay.boards ?? []).map((board) => {
       const figure = element("div", undefined, "one-board");
       if (board.title) figure.append(element("h4", board.title));
-      figure.append((board.shift ? hexagons : squares)(board, from, step, before));
+      const drawing = board.is_tree ? trees : board.shift ? hexagons : squares;
+      figure.append(drawing(board, from, step, before));
       from += board.columns.length * board.rows.length;
       return figure;
     });

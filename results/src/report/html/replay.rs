@@ -64,6 +64,9 @@ pub struct ReplayBoard {
     /// Its rows are lists of facts, and its cells no places.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_table: bool,
+    /// It has one cell, which is a tree of states.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_tree: bool,
     /// Every second cell of every second row is a dot, and those between two dots are lines.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_lattice: bool,
@@ -116,6 +119,58 @@ pub struct ReplayPiece {
     /// Its cards have the colours that they are named after.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_code: bool,
+    /// It is a tree, the root first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tree: Vec<ReplayNode>,
+}
+
+/// A state in a tree of states.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ReplayNode {
+    /// The index of the node before it, which is smaller; `None` for the root.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<usize>,
+    /// The moves that lead to it from there.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub way: String,
+    /// What it is called.
+    pub name: String,
+    /// Who moves, or the rewards at the end.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub more: String,
+    /// How it is drawn.
+    pub shape: ReplayShape,
+    /// The number of the role that moves, if it is one alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<usize>,
+    /// It is the state of the step.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_here: bool,
+    /// It is on the only line that leads there.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_on_line: bool,
+    /// The number of nodes after it that are not drawn.
+    #[serde(skip_serializing_if = "is_none_hidden")]
+    pub n_hidden: usize,
+}
+
+/// What a node of a tree is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplayShape {
+    /// Players move.
+    #[default]
+    Moves,
+    /// Chance moves.
+    Chance,
+    /// The game ends.
+    End,
+    /// It is drawn elsewhere, too, and goes on there.
+    Again,
+}
+
+fn is_none_hidden(number: &usize) -> bool {
+    *number == 0
 }
 
 fn is_zero(number: &i32) -> bool {

@@ -37,6 +37,7 @@ fn replay(name: &str) -> Replay {
         ],
         boards: vec![ReplayBoard {
             is_table: false,
+            is_tree: false,
             is_lattice: false,
             title: Some(name.into()),
             columns: vec![name.into()],
