@@ -215,7 +215,14 @@ fn without_grid(
     if let Some(blocks) = Blocks::find(&relations) {
         return Some(Boards::from(Board::of_blocks(blocks)));
     }
-    let tables = table::tables(&relations, roles, orders);
+    let mut tables = table::tables(&relations, roles, orders);
+    if tables.is_empty() {
+        let mut relations = relations::relations_of(codes::THINGS, domain, positions);
+        for rows in relations.values_mut() {
+            rows.played.resize(positions.len(), vec![]);
+        }
+        tables.extend(table::codes(&relations));
+    }
     let show_enough = table::show_enough(&tables, positions);
     show_enough.then(|| tables.into_iter().map(Board::of_table).collect())
 }

@@ -164,14 +164,7 @@ pub(super) fn tables(
         FactTable::of_rows(names.iter().map(|name| ((name.as_str(), 1), show.clone())))
     }));
     if tables.is_empty() {
-        let codes = relations
-            .iter()
-            .filter_map(|(&relation, rows)| Some((relation, codes::code(relation, rows)?)));
-        let codes: Vec<(Relation<'_>, Show)> = codes.collect();
-        if codes.is_empty() {
-            return tables;
-        }
-        tables.push(FactTable::of_rows(codes.into_iter()));
+        return tables;
     }
     let is_free = |relation: Relation<'_>| {
         others.contains_key(&relation) && !tables.iter().any(|table| table.has(relation))
@@ -185,6 +178,13 @@ pub(super) fn tables(
         tables.push(FactTable::of_rows(alone.into_iter()));
     }
     tables
+}
+
+/// The table of the relations that are codes; `None` if there are none.
+pub(super) fn codes(relations: &BTreeMap<Relation<'_>, Rows<'_>>) -> Option<FactTable> {
+    let code = |(&relation, rows)| Some((relation, codes::code(relation, rows)?));
+    let codes: Vec<(Relation<'_>, Show)> = relations.iter().filter_map(code).collect();
+    (!codes.is_empty()).then(|| FactTable::of_rows(codes.into_iter()))
 }
 
 /// The table of what the facts say of each role.

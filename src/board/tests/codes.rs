@@ -15,9 +15,9 @@ fn several_things_in_a_row_are_a_code() {
     check(colours, &played, expected);
     check(
         "",
-        &["(row a b c)", "(row c a b)", "(row b c a)"],
+        &["(row a b c d e)", "(row c d a e b)", "(row d c e b a)"],
         expect![[r#"
-            row  b c a
+            row  d c e b a
         "#]],
     );
 }
