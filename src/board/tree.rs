@@ -105,10 +105,7 @@ impl GameTree {
             let root = TreeNode { kind, is_here: true, ..TreeNode::root(own_facts.join(" ")) };
             return TreePicture { nodes: vec![root] };
         };
-        let mut picture = self.below(0).unwrap_or_else(|cut| match here {
-            0 => cut,
-            _ => self.below(here).unwrap_or_else(|cut| cut),
-        });
+        let mut picture = self.below(0).unwrap_or_else(|_| self.cut_picture(here));
         for node in &mut picture.nodes {
             node.is_here = node.number == here && node.kind != NodeKind::Again;
         }
@@ -122,6 +119,22 @@ impl GameTree {
             }
         }
         picture
+    }
+
+    /// What lies below a state, or below the one before it if that is certain and the game has
+    /// ended.
+    fn cut_picture(&self, here: usize) -> TreePicture {
+        let below = |root| self.below(root).unwrap_or_else(|cut| cut);
+        let leads_here = |at: &usize| self.states[*at].ways.iter().any(|way| way.to == here);
+        let before: Vec<usize> = (0..self.states.len()).filter(leads_here).collect();
+        match before.as_slice() {
+            &[before] if self.states[here].ways.is_empty() => {
+                let picture = below(before);
+                let is_drawn = picture.nodes.iter().any(|node| node.number == here);
+                if is_drawn { picture } else { below(here) }
+            }
+            _ => below(here),
+        }
     }
 
     /// What the signs of pictures stand for.

@@ -144,8 +144,12 @@ fn a_large_tree_is_drawn_from_the_state_and_cut() {
     let below = nodes(&tree, "(at n8)");
     assert_eq!((below.len(), below[0].name.as_str()), (15, "n8"));
     assert!(below[0].is_here && !below.iter().any(|node| node.n_hidden > 0));
-    // All that lead to it are not known.
-    assert_eq!(drawn(&tree, "(at n127)"), "* n127 = 7\n");
+    let end = expect![[r#"
+          n63
+          |- left: n126 = 7
+        * `- right: n127 = 7
+    "#]];
+    end.assert_eq(&drawn(&tree, "(at n127)"));
 }
 
 #[test]
@@ -155,6 +159,9 @@ fn of_many_ways_the_first_are_drawn() {
     let text = drawn(&tree, "(at top)");
     assert_eq!(text.lines().count(), 41);
     assert!(text.ends_with("  |- m39: n39 = 7\n  `- 21 more ...\n"), "{text}");
+    // The end that is not among them is drawn alone.
+    assert!(drawn(&tree, "(at n39)").contains("* |- m39: n39 = 7\n"));
+    assert_eq!(drawn(&tree, "(at n40)"), "* n40 = 7\n");
 }
 
 #[test]
