@@ -136,6 +136,8 @@ fn the_report_shows_workers_and_can_do_without_one() {
     assert!(page.contains("<section id=\"workers\">") && page.contains("first"));
     let ran = workspace.run(&["report", "out", "--exclude-worker", "second"]).code(2);
     assert!(ran.stderr().contains("was played by this worker"), "{}", ran.stderr());
+    let ran = workspace.run(&["report", "out", "--exclude-worker", "first"]).code(2);
+    assert!(ran.stderr().contains("leaves no match of out"), "{}", ran.stderr());
     // A merged run knows the workers of its parts.
     workspace.run(&["merge", "out", "--out", "whole"]).code(0);
     assert_eq!(workspace.read("whole/workers.json"), workspace.read("out/workers.json"));

@@ -137,3 +137,19 @@ fn a_coordinator_reads_on_after_its_consumer_is_dropped() {
     coordinator.ran().code(0);
     check_same(&workspace, &reference(SPEC));
 }
+
+#[test]
+fn a_worker_says_why_results_are_not_stored_and_leaves_all_the_same() {
+    let folder = Workspace::new();
+    folder.write("server.conf", "jetstream { max_file_store: 20000 }\n");
+    let config = folder.path("server.conf");
+    let config = ["-c", config.to_str().unwrap()];
+    let Some(server) = NatsServer::start_with(&config) else { return };
+    let workspace = Workspace::with_spec(&SPEC.replace("blocks = 2", "blocks = 4000"));
+    let url = server.url();
+    let _coordinator = CoordinatorProcess::start(&workspace, &coordinate(&url, &[]));
+    let mut worker = WorkerProcess::start(&server, "full", &["--jobs", "1"]);
+    worker.wait_for("reports: insufficient resources");
+    worker.drain();
+    assert!(worker.log().contains("the server does not store results"), "{}", worker.log());
+}
