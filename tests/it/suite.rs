@@ -27,8 +27,10 @@ fn each_game_has_a_row_of_the_table() {
     assert_eq!(code, 0, "{stderr}");
     assert_eq!(stderr, "1/2 nim\n2/2 tic_tac_toe\n");
     let lines: Vec<&str> = stdout.lines().collect();
-    expect!["game facts moves conjunctions prover network batch machine code start batch start"]
-        .assert_eq(&without_numbers(lines[0]));
+    expect![
+        "game facts moves conjunctions prover network batch machine code start machine code start"
+    ]
+    .assert_eq(&without_numbers(lines[0]));
     for (line, name) in lines[1..3].iter().zip(["nim", "tic_tac_toe"]) {
         let cells: Vec<&str> =
             line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();

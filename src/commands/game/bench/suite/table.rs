@@ -16,7 +16,7 @@ const HEADINGS: [&str; 10] = [
     "batch",
     "machine code",
     "start",
-    "batch start",
+    "machine code start",
 ];
 
 /// What the headings mean, for the reader of a table alone.
@@ -24,7 +24,8 @@ const MEANING: &str = "\
 States per second of CPU time of one thread, by random playouts with the goals of all
 roles: by the prover, by the network one state at a time, by batches of LANES states
 interpreted and as machine code. Start: from the rulesheet's text to the end of the
-first playout, with the reasoner of matches; batch start: with a batch as machine code.
+first playout, with the reasoner that matches use; machine code start: the same with
+a batch as machine code.
 ";
 
 /// Aligned columns.
