@@ -79,7 +79,7 @@ impl Environment {
     pub(super) fn cells(&self) -> [String; 5] {
         let agents = match (self.agents, self.simultaneous) {
             (1, _) | (_, None) => self.agents.to_string(),
-            (agents, Some(true)) => format!("{agents}, at once"),
+            (agents, Some(true)) => format!("{agents}, simultaneously"),
             (agents, Some(false)) => format!("{agents}, in turn"),
         };
         let word = |is_first: bool, [first, second]: [&str; 2]| {
@@ -167,7 +167,7 @@ fn suited(
             }
             add(
                 "minimax:opponents=matrix",
-                "players move at once with opposed rewards; mixed strategies",
+                "players move simultaneously with opposed rewards; mixed strategies",
             );
         }
         add("mcts", "each role samples its own moves");
