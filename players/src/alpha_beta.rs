@@ -32,8 +32,8 @@ const OPPONENTS: OptionSpec = OptionSpec {
 };
 
 const BOUNDED_WINDOW: OptionSpec = OptionSpec {
-    help: "Stop the search of a state at the best or worst possible value: the first window is \
-           0..100; false: -1..101.",
+    help: "Search with the window [0, 100] at the root, so that the search of a state stops at the \
+           best or worst possible value; false: with [-1, 101].",
     ..settings::BOUNDED
 };
 
@@ -49,14 +49,14 @@ const KILLER_MOVES: OptionSpec = OptionSpec {
     name: "killer_moves",
     accepts: "true or false",
     default: "true",
-    help: "While deepening, try moves first that led to a cut-off at the same level.",
+    help: "While deepening, first try the moves that led to a cut-off at the same level.",
 };
 
 const HISTORY: OptionSpec = OptionSpec {
     name: "history",
     accepts: "true or false",
     default: "true",
-    help: "While deepening, try moves first that led to many cut-offs anywhere in the tree.",
+    help: "While deepening, first try the moves that led to many cut-offs anywhere in the tree.",
 };
 
 const WIDTH: OptionSpec = OptionSpec {

@@ -159,9 +159,9 @@ const PLAYOUT_MOVES: OptionSpec = OptionSpec {
     name: "playout_moves",
     accepts: "\"legal\" or \"decisive\"",
     default: "\"decisive\"",
-    help: "Moves that playouts choose among: `legal`, all legal ones; `decisive`, those that win at \
-           once, else those after which no opponent wins at once, else all. `decisive` acts as \
-           `legal` where roles move at the same time or win together, and where it would need a \
+    help: "Moves that playouts choose among: `legal`, all legal ones; `decisive`, those that win \
+           immediately, else those after which no opponent wins immediately, else all. `decisive` \
+           acts as `legal` where roles move at the same time or win together, and where it would need a \
            network more than 16 times as large.",
 };
 

@@ -106,7 +106,7 @@ pub(crate) struct Settings {
     pub(crate) deepening: bool,
     /// States to remember values of; 0 for none.
     pub(crate) remembered: usize,
-    /// Try moves first that cut off others at the same level.
+    /// First try the moves that cut off others at the same level.
     pub(crate) killer_moves: bool,
     /// Try moves in the order of their cut-offs anywhere in the tree.
     pub(crate) history: bool,

@@ -49,7 +49,7 @@ pub enum Command {
     State(state::Arguments),
     /// Check a plan of one role, or list the optimal plans.
     Plan(plan::Arguments),
-    /// Count the nodes of the game tree by depth, and list its lines.
+    /// Count the nodes of the game tree by depth, and list lines of play.
     Tree(tree::Arguments),
     /// Print the states of random or recorded playouts, as JSON lines.
     Trace(trace::Arguments),

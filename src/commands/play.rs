@@ -79,8 +79,8 @@ pub struct Arguments {
     scramble: bool,
     #[command(flatten)]
     reading: Reading,
-    /// Print what players report on their moves: candidates, values, lines, the most probable
-    /// states of a belief, the beginning of a conditional plan
+    /// Print what players report on their moves: candidates, values, expected lines of play, the
+    /// most probable states of a belief, the beginning of a conditional plan
     #[arg(long, short)]
     verbose: bool,
     /// Print all facts that change, at full length [default: 8 per step]

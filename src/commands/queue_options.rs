@@ -36,7 +36,7 @@ pub struct CoordinatorOptions {
     /// Let workers with other versions of gamemaster or of players take part
     #[arg(long, requires = "queue")]
     pub allow_mixed_versions: bool,
-    /// Reassign the blocks of a worker that was silent for this long
+    /// Reassign the blocks of a worker once it has been silent for this long
     #[arg(long, value_name = "TIME", requires = "queue", default_value = "10s",
           value_parser = duration(Duration::from_secs(1), Duration::from_secs(3600)))]
     pub ack_wait: Duration,

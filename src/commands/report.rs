@@ -103,7 +103,7 @@ pub(super) enum FormatWord {
 enum SectionWord {
     /// Standings, cross table, means, thinking time, faults
     Summary,
-    /// Standings alone, with Elo and the probability of ranking first
+    /// Only the standings, with Elo and the probability of ranking first
     Standings,
     /// Probability of each rank
     Ranks,

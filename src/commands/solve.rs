@@ -67,12 +67,12 @@ follows from a later state (--state, --moves) is an endgame table.
 --count enumerates all reachable states but computes no values. It prints the
 number of states of each depth or, with patterns, the number of states that have
 0, 1, 2, ... matching facts: `(cell ? ? white)` counts white pieces, with ? for
-anything. Patterns in one argument are counted together, as in
+anything. Matches of patterns inside one quoted argument are added up, as in
 '(cell ? ? white) (king white ?)'.
 
 --checkpoint saves each level of states when it is complete. A proof saves its
 progress every five minutes, and when it ends without a result. Repeat the
-command to continue, also after it was killed: the values, and the file of
+command to continue, even after it was killed: the values, and the file of
 --out, are those of an uninterrupted command. The checkpoint is removed when the
 game is solved.
 
@@ -113,9 +113,9 @@ pub struct Arguments {
     /// Prove the value of every first move, not only of the first state
     #[arg(long)]
     all_moves: bool,
-    /// End a proof after this time, and print what is known by then. Preparing the
-    /// proof takes time of its own: compiling the rules has no limit, and reducing the
-    /// network ends at the latest when TIME has passed since the command was started
+    /// End a proof after this time, and print what is known by then. TIME begins after
+    /// the preparation: compiling the rules, which has no limit, and reducing the
+    /// network, which ends at the latest TIME after the start of the command
     #[arg(long, value_name = "TIME",
           value_parser = duration(Duration::from_millis(1), Duration::from_secs(1 << 30)))]
     time: Option<Duration>,

@@ -40,15 +40,15 @@ Examples:
       alpha_beta:evaluation=learned:breakthrough_6x6.evaluation.toml
 
 The program finds features of a state in the rules (how many facts of a kind
-hold, how far pieces have advanced, mobility) and plays the game against
-itself. TD(lambda) fits a weight of each feature for each role. Afterwards,
---player with the evaluation plays against --player with its default evaluation,
-from openings of four random steps, and the difference of their mean rewards is
-printed with a 95 % interval. Then --player with the evaluation plays against
-itself from the same openings, for the calibration: what it expected of its
-moves, and the mean reward that followed. Both are runs in results/runs:
-train-GAME-HASH and train-GAME-calibration-HASH. With --openings 0 there are
-none.
+hold, how far pieces have advanced, mobility) and plays the game against itself.
+TD(lambda) fits a weight of each feature for each role. Afterwards, the player
+named by --player plays with the learned evaluation against the same player with
+its default evaluation, from openings of four random steps, and the difference
+of their mean rewards is printed with a 95 % interval. Then the trained player
+plays against itself from the same openings, for the calibration: what it
+expected of its moves, and the mean reward that followed. Both are runs in
+results/runs: train-GAME-HASH and train-GAME-calibration-HASH. With --openings 0
+there are none.
 
 With --matches, the same seed gives the same file, byte for byte.
 

@@ -11,14 +11,14 @@ use crate::failure::CommandResult;
 const EXAMPLES: &str = "\
 Examples:
   gamemaster worker --queue nats://HOST:4222
-      play matches of built-in players, one for each core at once
+      play matches of built-in players, one on each core
   gamemaster worker --queue nats://HOST:4222 --players-dir players
       launch players by their commands, in the folder `players`
 
 A worker joins every run of the queue. On Ctrl-C or SIGTERM it finishes the
 blocks in play, gives the others back, and leaves. Without --players-dir it
-launches no programs: with it, whoever may write to the queue may run programs
-on this machine.
+launches no programs. With --players-dir, anyone who can write to the queue can
+run programs on this machine.
 
 Exit codes:
   0    it was asked to leave

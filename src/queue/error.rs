@@ -125,10 +125,10 @@ pub enum QueueError {
         /// Why, the last time.
         reason: String,
     },
-    /// A player that all workers would use at once.
+    /// A player that all workers would use at the same time.
     #[error(
-        "player {player} has a url, and all workers would use it at once; give it a command that \
-         workers launch"
+        "player {player} has a url, and all workers would use it at the same time; give it a \
+         command that workers launch"
     )]
     RemotePlayer {
         /// The player.

@@ -56,7 +56,7 @@ pub struct Arguments {
     /// Compute states with this reasoner
     #[arg(long, value_enum, default_value_t)]
     reasoner: Choice,
-    /// Compute N states at once in a batch [default: 512]
+    /// Compute N states together in a batch [default: 512]
     #[arg(long, value_enum, value_name = "N")]
     lanes: Option<Lanes>,
     /// Interpret the batch's network instead of compiling it to machine code

@@ -41,12 +41,12 @@ Knuth's estimate from these playouts: it is unbiased, but may be far off after
 few playouts. docs/reasoner.md explains the lines `reasoner` and `grounding`,
 docs/environments.md the lines `environment` and `suited`.
 
-`end` says whether play must end, and why. It must if the rules have a step
-counter that does not depend on the moves, or if all states were computed (up to
-200,000, or 20,000 in games that `solve` refuses) and none can repeat. It must
-also if play provably keeps making changes that are never undone, or each step
-provably lowers a weighted sum of facts. If a state can repeat, play need not
-end. Otherwise it is not known.";
+The line `end` says whether play must end, and why. Play must end if the rules
+have a step counter that does not depend on the moves, if all states were
+computed (up to 200,000, or 20,000 in games that `solve` refuses) and none can
+repeat, if play provably keeps making changes that are never undone, or if each
+step provably lowers a weighted sum of facts. If a state can repeat, play need
+not end. In all other cases the line says `not known`.";
 
 /// Arguments of `gamemaster game info`.
 #[derive(Args, Debug)]

@@ -41,9 +41,9 @@ properties must hold whatever the other roles do:
   sequential  the plan is a list of moves, and legal, complete and minimal
   optimal     the plan is legal, complete and minimal, and no plan guarantees
               more (on average, where chance moves)
-A file has equal parts of a plan only once. In the number of states that play
-can come to, a state counts once for each step of the list or file at which it
-can occur.
+A file stores equal parts of a plan only once. The printed number of states that
+play can come to counts a state once for each step of the list or file at which
+it can occur.
 
 --all leaves out plans that visit a state twice (states that differ in a step
 counter are different states).

@@ -30,10 +30,10 @@ Examples:
       --moves '(roll noop noop) (noop noop (show 4))'
 
 A node is a sequence of joint moves, and several nodes may lead to the same
-state. A line goes from the root to a terminal state, or to the depth at which
-the tree ends. --moves and the lines have the same form. In games with chance,
-moves are counted separately for each role that chooses. The column `reached` is
-the product of the probabilities of the moves of chance on the way to a node,
+state. A line of play goes from the root to a terminal state, or to the depth at
+which the tree ends; it has the form of --moves. In games with chance, moves are
+counted separately for each role that chooses. The column `reached` is the
+product of the probabilities of the moves of chance on the way to a node,
 averaged over the nodes of that depth. Counts are exact up to 3.4e38; greater
 counts, and averages computed from them, are null in JSON. Where one role
 chooses at a time, without chance, --prune also counts what alpha-beta would
@@ -52,7 +52,7 @@ pub struct Arguments {
     /// Make these joint moves first
     #[arg(long, value_name = "MOVES", default_value = "")]
     moves: String,
-    /// List N lines
+    /// List N lines of play
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole_from::<usize>(0))]
     lines: usize,
     /// Stop at the first depth with more than N distinct states

@@ -17,7 +17,7 @@ pub struct WorkerSettings {
     pub name: String,
     /// Matches at once.
     pub at_once: u32,
-    /// Whether players with a `command` are launched. Then whoever may write to the
+    /// Whether players with a `command` are launched. Then anyone who can write to the
     /// queue may run programs here.
     pub launches: bool,
     /// What this machine has.

@@ -21,7 +21,7 @@ pub(super) enum Choice {
     Prover,
     /// A network of the grounded rules, one state at a time
     Network,
-    /// The same network, many states at once, as machine code
+    /// The same network, many states together, as machine code
     Batch,
 }
 
