@@ -203,7 +203,7 @@ const RULES: &str = "
     (<= terminal (true (step 8)))
     (goal x 100)";
 
-/// A server that answers at once, and closes.
+/// A server that answers immediately, and closes.
 fn server() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback is there");
     let port = listener.local_addr().expect("it is bound").port();

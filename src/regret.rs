@@ -2,7 +2,7 @@
 //!
 //! The regret of a decision is what the state was worth to the role under best play, less
 //! what it is worth after the move if all play their best from there on. Where roles
-//! choose at once, the others are taken to play their best strategies, which may be mixed.
+//! choose at the same time, the others are taken to play their best strategies, which may be mixed.
 //! Moves where there was no choice are no decisions.
 
 use std::collections::{BTreeMap, BTreeSet};

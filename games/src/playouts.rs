@@ -57,12 +57,12 @@ pub enum PlayoutMoves {
     /// All legal moves.
     #[default]
     Legal,
-    /// Those that win at once, where a role has some; else those that do not lose at once and after
-    /// which no opponent can win at once, where it has some; else all legal moves (Teytaud and
-    /// Teytaud, "On the huge impact of decisive moves in Monte-Carlo tree search algorithms", CIG
-    /// 2010). The role `random` always chooses among all. As [`Legal`](Self::Legal) where the machine
-    /// does not find such moves: where roles move at the same time or win together, and where the
-    /// network for it would be too large.
+    /// Those that win immediately, where a role has some; else those that do not lose immediately
+    /// and after which no opponent can win immediately, where it has some; else all legal moves
+    /// (Teytaud and Teytaud, "On the huge impact of decisive moves in Monte-Carlo tree search
+    /// algorithms", CIG 2010). The role `random` always chooses among all. As
+    /// [`Legal`](Self::Legal) where the machine does not find such moves: where roles move at the
+    /// same time or win together, and where the network for it would be too large.
     Decisive,
 }
 

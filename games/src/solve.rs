@@ -97,7 +97,7 @@ pub enum SolveError {
         /// Steps that lead to the state.
         depth: u32,
     },
-    /// Roles choose at once and their rewards give no value.
+    /// Roles choose at the same time and their rewards give no value.
     #[error("a state at depth {depth} has no value: several roles choose at the same time, several joint moves remain after removing dominated moves, and the game is not for two roles whose rewards sum to a constant; the state is {}", facts(.state))]
     NoValue {
         /// Steps that lead to the state.

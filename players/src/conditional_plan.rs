@@ -149,7 +149,7 @@ struct ConditionalSearch<'a> {
     known: FxHashMap<StateKey, Best>,
     steps: Steps,
     end: Option<End>,
-    /// A state was entered in which several roles choose at once.
+    /// A state was entered in which several roles choose at the same time.
     met_simultaneous_moves: bool,
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn check_table(
 
 /// A best move by the values of a state's successors, drawn by the strategy of best play, and
 /// what is known of all moves. Values say nothing of how far the end is: so that a won match is
-/// not played on and on, a move that wins it at once is preferred.
+/// not played on and on, a move that wins it immediately is preferred.
 ///
 /// # Errors
 /// If the value of a successor is not known, or the reasoner fails.

@@ -122,7 +122,7 @@ struct Tree {
     free: Vec<usize>,
     /// The nodes that were descended last, from the root on.
     way: Vec<usize>,
-    /// A state was expanded in which several roles choose at once.
+    /// A state was expanded in which several roles choose at the same time.
     met_simultaneous_moves: bool,
 }
 

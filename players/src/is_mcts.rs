@@ -405,8 +405,8 @@ impl Forest {
 
     /// Selects one of the legal moves: one that was never tried, or by UCT. Its index.
     ///
-    /// Roles that choose at once and weigh alike would meet in the same joint moves again and
-    /// again, however bad these are for each of them; so each of them weighs anew.
+    /// Roles that choose at the same time and weigh alike would meet in the same joint moves again
+    /// and again, however bad these are for each of them; so each of them weighs anew.
     fn select(&mut self, node: usize, legal: &[MoveId], is_joint: bool, rng: &mut Pcg64) -> usize {
         let (exploration, first) = match is_joint {
             true => {

@@ -3,7 +3,7 @@
 //! Monte-Carlo planning", ECML 2006). It needs neither training nor knowledge of the game.
 //!
 //! - Every role maximises its own reward (Sturtevant, "An analysis of UCT in multi-player
-//!   games", ICGA Journal 2008). Where several choose at once, each does so by its own
+//!   games", ICGA Journal 2008). Where several choose at the same time, each does so by its own
 //!   figures (decoupled UCT; Finnsson and Bjoernsson 2008), or, two opposed roles, by regret
 //!   matching ([`regret_matching`]). Chance is sampled evenly.
 //! - Playouts run side by side, from many leaves at once ([`pass`], [`search`]), in several threads

@@ -319,7 +319,7 @@ struct Children<'a> {
 impl Children<'_> {
     /// The state after one of my moves and random replies.
     fn draw(&mut self, trial: &mut Trial<'_>, own: usize) -> Result<State, ReasoningError> {
-        // Each playout enters it, or playouts that end at once would cost nothing.
+        // Each playout enters it, or playouts that end immediately would cost nothing.
         trial.deliberation.nodes += 1;
         if let Some(child) = &self.known[own] {
             return Ok(child.clone());

@@ -90,7 +90,7 @@ pub enum Failure {
 /// The methods are called in the order `start`, `play`..., `stop` or `abort`,
 /// after which the player may be started again. All run on the player's own
 /// thread, except for players whose [`PlayerKind::instant`](crate::PlayerKind::instant) is
-/// set: those answer at once and may be called on the manager's thread.
+/// set: those answer immediately and may be called on the manager's thread.
 pub trait Player: Send {
     /// Receives the seat and may think until `stop` is due.
     fn start(&mut self, seat: Seat, stop: &Stop) -> Result<(), Failure>;

@@ -193,7 +193,7 @@ pub(crate) struct Memory {
     pub(crate) table: TranspositionTable,
     /// What the evaluation function knows.
     pub(crate) evaluation: EvaluationMemory,
-    /// A state was entered in which several roles choose at once.
+    /// A state was entered in which several roles choose at the same time.
     pub(crate) met_simultaneous_moves: bool,
     /// Moves were left out, so that what depends on terminal states alone may still not be proven.
     pub(crate) left_out_moves: bool,
@@ -416,9 +416,9 @@ impl<'a> Search<'a> {
         Ok(answer)
     }
 
-    /// Whether a value of the search is one under the true rules, too. Where several roles
-    /// choose at once, the search lets the others know more or less than they do; and other
-    /// roles may neither help nor seek their own good.
+    /// Whether a value of the search is one under the true rules, too. Where several roles choose
+    /// at the same time, the search lets the others know more or less than they do; and other roles
+    /// may neither help nor seek their own good.
     fn is_proof(&self, value: Value) -> bool {
         let is_true_model = match self.settings.opponents {
             Opponents::Paranoid | Opponents::Matrix => {

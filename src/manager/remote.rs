@@ -126,7 +126,7 @@ impl Target {
     }
 }
 
-/// Exchanges of this process with players that reply at once. If many more began together, they
+/// Exchanges of this process with players that reply immediately. If many more began together, they
 /// would wait for its cores with their clocks running, and their replies would be late.
 static AT_ONCE: Semaphore = Semaphore::const_new(32);
 

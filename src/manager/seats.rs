@@ -41,7 +41,7 @@ const DEATH_GRACE: Duration = Duration::from_millis(100);
 pub(crate) enum Seat {
     /// The manager moves for this role.
     Nature,
-    /// A player that answers at once, on the manager's thread.
+    /// A player that answers immediately, on the manager's thread.
     Instant(InstantSeat),
     /// A player that thinks.
     Thread(ThreadSeat),

@@ -19,7 +19,7 @@ const UNKNOWN: Bounds = [0.0, 100.0];
 /// `legal` are the moves of `role` in `state`, and `good` says which of them are good. The
 /// other roles are taken to minimise the role's reward, which is right for one player, and
 /// for two whose rewards sum to a constant; `random` gives the mean. A state in which two
-/// players choose at once counts as unknown.
+/// players choose at the same time counts as unknown.
 ///
 /// `None` if the grade is above `max_depth`, or more than `max_nodes` states would have to
 /// be expanded.
@@ -127,7 +127,7 @@ impl Lookahead<'_> {
         Ok(Some([sum[0] / n, sum[1] / n]))
     }
 
-    /// `None` if two players choose at once, or a role has no legal move.
+    /// `None` if two players choose at the same time, or a role has no legal move.
     fn expand(&mut self, state: &State) -> Result<Option<Expanded>, ReasoningError> {
         let game = Arc::clone(self.machine.game());
         let mut legal = Vec::new();

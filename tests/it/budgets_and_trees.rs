@@ -133,7 +133,7 @@ fn trees_with_chance_count_by_kind_of_node() {
     let two_plies = tree(&["aima_two_ply", "--depth", "2", "--prune"]);
     let entered = two_plies["searches"].as_array().unwrap().iter().map(|it| it["nodes"].as_u64());
     assert!(entered.eq([13, 11, 9, 13].map(Some)), "{two_plies}");
-    // Where both move at once, a state has no single order of moves.
+    // Where both move at the same time, a state has no single order of moves.
     let at_once = tree(&["rock_paper_scissors", "--depth", "1", "--prune"]);
     assert_eq!(at_once["searches"].as_array().unwrap().len(), 2);
 

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::matches::THREE_STEPS;
 use crate::workspace::{Ran, Workspace, is_running};
 
-/// Two matches of players who answer at once, and four of one who thinks for
+/// Two matches of players who answer immediately, and four of one who thinks for
 /// hours; more workers than those can keep busy.
 const THINKING: &str = r#"
 games = ["connect_four"]

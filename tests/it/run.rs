@@ -265,7 +265,7 @@ fn a_pattern_names_the_rulesheets_beside_the_spec() {
     }
 }
 
-/// A tree that is searched to its end at once does not take hours because the clocks would
+/// A tree that is searched to its end immediately does not take hours because the clocks would
 /// allow them.
 #[test]
 fn a_dry_run_estimates_by_what_players_need() {

@@ -4,7 +4,7 @@
 //! playouts, so every started playout counts: when enough were started or enough states
 //! visited, no new ones are started and the running ones are played to their end.
 //!
-//! Goals are computed for many ends at once: the facts of a lane that has ended, or values
+//! Goals are computed for many ends together: the facts of a lane that has ended, or values
 //! computed from them (`score`), are put aside. Its goals are computed when the same lane ends
 //! for the second time, or after all playouts.
 

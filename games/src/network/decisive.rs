@@ -1,5 +1,5 @@
-//! A network in which only decisive moves are legal: a role wins at once where it can, and else
-//! makes a move after which it has not lost and no opponent can win at once, if it has one.
+//! A network in which only decisive moves are legal: a role wins immediately where it can, and else
+//! makes a move after which it has not lost and no opponent can win immediately, if it has one.
 //!
 //! Playouts over such a network play *decisive* and *anti-decisive* moves (Teytaud and Teytaud,
 //! "On the huge impact of decisive moves in Monte-Carlo tree search algorithms", CIG 2010). What a
@@ -22,8 +22,8 @@ const MAX_GROWTH: usize = 16;
 const MAX_COPIED: usize = 500_000;
 
 /// The network in which only decisive moves are legal where a role has some, and else only moves
-/// that neither lose at once nor have an answer that wins at once, where it has some. The role
-/// `random` keeps its moves, and so does every role those that were its only legal move in all
+/// that neither lose immediately nor have an answer that wins immediately, where it has some. The
+/// role `random` keeps its moves, and so does every role those that were its only legal move in all
 /// positions of some random play. Facts, the numbering of moves, and what moves lead to stay.
 ///
 /// `None` if roles move at the same time or win together, as far as random play shows, if no move

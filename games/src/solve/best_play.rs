@@ -44,7 +44,7 @@ pub enum LookUpError {
     /// The value of a successor is not known.
     #[error("the table does not have all successors of the state")]
     Unreached,
-    /// Best play of roles that choose at once could not be computed.
+    /// Best play of roles that choose at the same time could not be computed.
     #[error("the values of the state's joint moves have no value of the state")]
     NoValue,
     /// There are too many joint moves.

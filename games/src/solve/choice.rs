@@ -16,7 +16,7 @@ pub struct Resolved {
     pub strategies: Vec<Vec<f64>>,
 }
 
-/// Roles choose at once, and their rewards give no value: neither is the sum of the
+/// Roles choose at the same time, and their rewards give no value: neither is the sum of the
 /// rewards of two roles constant, nor does removing dominated moves leave one joint move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoValue;
@@ -31,7 +31,7 @@ pub struct NoValue;
 ///   roles, the least first.
 /// - Chance gives the mean, also where it moves at the same time as others: nobody knows
 ///   its move then.
-/// - If several roles choose at once, moves that are strictly dominated by another move
+/// - If several roles choose at the same time, moves that are strictly dominated by another move
 ///   are removed until none is left. If one joint move remains, it is played. If two
 ///   roles have a choice left and the sum of their rewards is constant, each plays a
 ///   strategy with the best guaranteed expectation.
@@ -139,7 +139,7 @@ struct Profiles<'a> {
 }
 
 impl Profiles<'_> {
-    /// The value if several roles choose at once.
+    /// The value if several roles choose at the same time.
     fn resolve(
         &self,
         choosing: &[usize],

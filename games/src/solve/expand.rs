@@ -23,7 +23,7 @@ pub(super) type Outcome = SmallVec<[u8; 4]>;
 /// Maximum number of bytes of the successors of a group.
 pub(super) const MAX_GROUP_BYTES: usize = 256 << 20;
 
-/// The mover of a state in which several roles choose at once.
+/// The mover of a state in which several roles choose at the same time.
 pub(super) const JOINT: u8 = 254;
 
 /// The mover of a terminal state.

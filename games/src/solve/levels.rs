@@ -114,7 +114,7 @@ pub(super) struct Levels<const N: usize> {
     pub(super) n_valued: u64,
     pub(super) sweep: u32,
     pub(super) has_changed: bool,
-    /// Whether chance moves or several roles choose at once somewhere.
+    /// Whether chance moves or several roles choose at the same time somewhere.
     pub(super) needs_numbers: bool,
     pub(super) outcomes: Option<Outcomes>,
     /// By shard: the values of its states as numbers, if they are needed.

@@ -59,7 +59,7 @@ pub enum ProofError {
         /// How many there are.
         n_roles: usize,
     },
-    /// Both roles choose at once.
+    /// Both roles choose at the same time.
     #[error("proof-number search needs roles that move by turns, but both have a choice in the state with the facts {}", super::facts(.state))]
     Simultaneous {
         /// The facts of the state.

@@ -297,8 +297,8 @@ fn plan_by(policy: Option<&PlayoutPolicy>) -> PlayoutPlan<'_> {
     PlayoutPlan { per_start: 70, max_length: 1000, seed: 9, policy, ..PlayoutPlan::default() }
 }
 
-/// Where a role can win at once, all playouts by decisive moves end so, and some of the others do
-/// not; where roles move at the same time, both are the same.
+/// Where a role can win immediately, all playouts by decisive moves end so, and some of the others
+/// do not; where roles move at the same time, both are the same.
 #[test]
 fn decisive_playouts_win_at_once() {
     let [_, mut machine] = machines("connect_four_4x4");

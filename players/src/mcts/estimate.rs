@@ -92,7 +92,7 @@ pub(super) fn back_up(tree: &mut Tree, at: u32, edge: u32) {
 
 /// Computes what a node looks worth from what its children do, as last seen: where a role
 /// chooses, as much as the child that looks best to it; where chance does, the mean. Where
-/// several choose at once it stays as it is.
+/// several choose at the same time it stays as it is.
 fn update(tree: &mut Tree, at: u32) {
     let (_, edges) = tree.edges(at);
     match tree.node(at).kind {

@@ -15,7 +15,8 @@ use super::roles::Roles;
 use super::tree::{Edge, Kind, NONE, Tree, by_role, joint_moves_of};
 use crate::search::worst;
 
-/// Maximum number of joint moves of roles that choose at once whose children are computed at once.
+/// Maximum number of joint moves of roles that choose at the same time whose children are computed
+/// together.
 const MAX_AT_ONCE: u64 = 256;
 
 /// Buffers that are kept from node to node.

@@ -5,7 +5,7 @@
 //! its move, or its mixed strategy. The upper bound depends on who they are:
 //!
 //! - If two roles share a constant sum, the other one enforces that it gets no more. Both
-//!   bounds then enclose the value of minimax; where both choose at once they enclose the
+//!   bounds then enclose the value of minimax; where both choose at the same time they enclose the
 //!   value of the mixed strategies, too. If roles mix their moves, the bounds there are the values
 //!   of the matrix games whose entries are the bounds of the children.
 //! - Else nobody has a reason to hold it down, so the upper bound is what it gets if all
@@ -127,7 +127,7 @@ impl JointMoves {
     }
 }
 
-/// The bounds of a role's value after each joint move of those who choose at once.
+/// The bounds of a role's value after each joint move of those who choose at the same time.
 struct JointValues<'a> {
     tree: &'a Tree,
     at: u32,
@@ -220,7 +220,7 @@ pub(super) fn of_own_moves(tree: &Tree, roles: &Roles, at: u32, role: usize) -> 
     JointValues::new(tree, roles, at, role).of_own_moves().collect()
 }
 
-/// Several choose at once. The role enforces what its best move does; opposed others
+/// Several choose at the same time. The role enforces what its best move does; opposed others
 /// grant no more than after their best joint move, which knows nothing of the role's. Mixed
 /// strategies may enforce more, and grant less.
 fn of_joint(tree: &Tree, roles: &Roles, at: u32, role: usize) -> Bounds {

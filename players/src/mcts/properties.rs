@@ -104,7 +104,7 @@ fn value(graph: &Graph, node: usize, role: usize, fold: fn(f64, f64) -> f64, lat
 }
 
 /// The value of a state for one of two roles if the other one is opposed to it, and both may draw
-/// their moves where they choose at once.
+/// their moves where they choose at the same time.
 fn mixed_value(graph: &Graph, node: usize, role: usize) -> f64 {
     let n_moves = match &graph.nodes[node] {
         Node::Leaf(rewards) => return f64::from(rewards[role]),

@@ -1,8 +1,8 @@
-//! Mixed strategies where two opposed roles choose at once, by regret matching: each role makes a
-//! move with a probability in proportion to its regret not to have made it (Hart and Mas-Colell
-//! 2000), in every such node of the tree (Lanctot, Lisy and Winands, "Monte Carlo tree search in
-//! simultaneous move games with applications to Goofspiel", 2013). Regrets do not fall below 0
-//! (Tammelin 2014).
+//! Mixed strategies where two opposed roles choose at the same time, by regret matching: each role
+//! makes a move with a probability in proportion to its regret not to have made it (Hart and
+//! Mas-Colell 2000), in every such node of the tree (Lanctot, Lisy and Winands, "Monte Carlo tree
+//! search in simultaneous move games with applications to Goofspiel", 2013). Regrets do not fall
+//! below 0 (Tammelin 2014).
 //!
 //! The visits of a node are the average strategy, which approaches an equilibrium. The choices of
 //! UCB1 may go in circles there.
@@ -15,7 +15,7 @@ use super::pass::Hop;
 use super::tree::{Edge, NONE, Tree, by_role, joint_moves_of};
 use crate::seed;
 
-/// How to search, and to choose, where two opposed roles choose at once.
+/// How to search, and to choose, where two opposed roles choose at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Simultaneous {
     /// By UCB1 for each role, and the move that was tried most often.

@@ -9,7 +9,7 @@ pub(super) struct Roles {
     pub(super) strategic: Vec<usize>,
     /// Two roles whose rewards had the same sum wherever they were seen.
     pub(super) opposed: bool,
-    /// Opposed roles that choose at once draw their moves from mixed strategies.
+    /// Opposed roles that choose at the same time draw their moves from mixed strategies.
     pub(super) mix: bool,
     /// That sum.
     pub(super) sum: Option<u64>,

@@ -48,7 +48,7 @@ pub(super) struct Settings {
     pub(super) playout_moves: PlayoutMoves,
     /// The moves that they prefer.
     pub(super) preference: Preference,
-    /// Where two opposed roles choose at once.
+    /// Where two opposed roles choose at the same time.
     pub(super) simultaneous: Simultaneous,
 }
 
@@ -546,7 +546,7 @@ impl Search {
         let role = usize::from(edges[0].role.0);
         let low = self.tree.bounds(at)[role].low;
         let n = (node.visits + node.flying) as f32 + 1.0;
-        // Where several choose at once, the mean of what they chose is what counts.
+        // Where several choose at the same time, the mean of what they chose is what counts.
         let share = match node.kind {
             Kind::Choice(_) => self.evaluation_weight(),
             _ => 0.0,

@@ -77,7 +77,7 @@ pub(super) struct Edge {
     pub(super) mean: f32,
     /// What the child looks worth to this role, as last seen.
     pub(super) estimate: f32,
-    /// How much this role regrets not to have made the move, where several choose at once.
+    /// How much this role regrets not to have made the move, where several choose at the same time.
     pub(super) regret: f32,
     /// The bounds of this role's value in the child, as last seen.
     pub(super) bounds: Bounds,

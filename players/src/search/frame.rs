@@ -60,7 +60,7 @@ impl SearchRoles {
         self.choices(frame).n_replies
     }
 
-    /// Whether several roles choose at once in the state of a frame, chance apart.
+    /// Whether several roles choose at the same time in the state of a frame, chance apart.
     pub(crate) fn choose_at_once(&self, frame: &Frame) -> bool {
         self.choices(frame).n_choosing > 1
     }

@@ -83,7 +83,7 @@ fn a_node_budget_is_kept_and_repeats_itself() {
     for found in played.steps.iter().filter_map(|step| step[0].as_ref()) {
         assert!(found.nodes < 3000 + 512, "{found:?}");
     }
-    // Every playout ends at once, and the budget all the same.
+    // Every playout ends immediately, and the budget all the same.
     let rules = "(role me) (move a) (move b) (<= (legal me ?m) (move ?m))
         (<= (next over) (role me)) (<= terminal (true over)) (goal me 100)";
     let found =

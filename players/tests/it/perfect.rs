@@ -178,7 +178,7 @@ fn a_win_at_once_is_preferred_to_a_won_position() {
     }
 }
 
-/// Where roles choose at once, the table says how to mix.
+/// Where roles choose at the same time, the table says how to mix.
 #[test]
 fn players_with_a_table_mix_their_moves() {
     let mut machine = machine("rock_paper_scissors");

@@ -349,7 +349,7 @@ fn a_plan_of_one_role_is_checked_against_all_replies() {
     assert_eq!(reply, "(mark 1 1)");
     assert!(found.incomplete.is_some() && found.not_minimal.is_none());
     assert_eq!((found.value, found.rewards, found.optimal), (None, None, Some(false)));
-    // Without a move the plan ends at once, and the match goes on.
+    // Without a move the plan ends immediately, and the match goes on.
     let nothing = checked(machine, "");
     assert_eq!(nothing.incomplete.map(|breach| breach.line), Some(vec![]));
 }

@@ -100,7 +100,7 @@ fn played(columns: &[usize]) -> Position {
     position
 }
 
-/// Values and depth of a position in which nobody can win at once; `None` if all moves are
+/// Values and depth of a position in which nobody can win immediately; `None` if all moves are
 /// worth the same.
 fn judge(columns: Vec<usize>, position: &Position, solver: &mut Solver) -> Option<Judged> {
     let scores = solver.get_all_move_scores(position);

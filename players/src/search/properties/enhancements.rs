@@ -269,7 +269,7 @@ fn a_poisoned_piece_is_left_alone() {
     assert_eq!(found(5).0, "wait");
 }
 
-/// A state that seems quiet, where the opponent can end the match at once.
+/// A state that seems quiet, where the opponent can end the match immediately.
 #[test]
 fn an_end_in_one_move_is_not_quiet() {
     let nodes = vec![

@@ -23,7 +23,7 @@ pub(super) struct Entered {
     pub(super) cuts: u64,
 }
 
-/// A complete tree in which no two roles choose at once.
+/// A complete tree in which no two roles choose at the same time.
 pub(super) struct Ordered {
     states: Vec<State>,
 }
@@ -36,7 +36,7 @@ struct State {
 
 impl Ordered {
     /// The tree of plain minimax for the role `me`; `None` if it is not complete, or if several
-    /// roles choose at once somewhere, so that a state has no single order of moves.
+    /// roles choose at the same time somewhere, so that a state has no single order of moves.
     pub(super) fn of(tree: &SearchTree, me: RoleId) -> Option<Self> {
         if tree.n_unrecorded > 0 || tree.nodes.iter().any(|node| node.n_left_out > 0) {
             return None;
