@@ -17,8 +17,8 @@ use crate::url_text::without_password;
 /// Time for a connection, and for the reply to a request.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Time between questions whether the server is there: after three without a reply the
-/// connection counts as lost, sooner than silent workers no longer count.
+/// Time between pings. After three without a reply the connection counts as lost: before the
+/// coordinator no longer counts its workers, so that it prints the cause.
 const PING: Duration = Duration::from_secs(4);
 
 /// Time for all attempts at a request.

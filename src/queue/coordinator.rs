@@ -74,8 +74,8 @@ const SEARCHED_AT_ONCE: usize = 16;
 const SILENCE: Duration = Duration::from_secs(15);
 
 /// A worker without a sign of life for this long no longer counts if another one has its name: it
-/// was started again. Two signs are this far apart at most.
-const REPLACED: Duration = Duration::from_secs(4);
+/// was probably started again. Signs come every 2 s, unless the server is slow.
+const REPLACED: Duration = Duration::from_secs(6);
 
 /// How long a block may be without a worker that has its tags before a notice says so.
 const NOTICE_TIME: Duration = Duration::from_secs(8);

@@ -1,5 +1,6 @@
 //! Stores results on the server.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -13,17 +14,36 @@ use super::link::{Changes, tell_refused};
 use super::names;
 use crate::locking::lock;
 
-/// Since when the server stores no result, if it says that it cannot.
-pub(super) type UnstoredSince = Mutex<Option<Instant>>;
+/// The results that the server says it cannot store, by the key of the block, with the time since
+/// when it says so.
+pub(super) type Unstored = Mutex<BTreeMap<u64, Instant>>;
 
 /// Stores a result on the server, however long that takes. A second result of the same
 /// block is refused by the server, and dropped.
 pub(super) async fn publish(
     context: &Context,
     run: &str,
-    (subject, payload): (String, Vec<u8>),
+    key: u64,
+    subject: String,
+    payload: Vec<u8>,
+    unstored: &Unstored,
     link: &Changes,
-    since: &UnstoredSince,
+) {
+    send(context, run, subject, payload, link, || {
+        lock(unstored).entry(key).or_insert_with(Instant::now);
+    })
+    .await;
+    lock(unstored).remove(&key);
+}
+
+/// The same; calls `refused` whenever the server says that it cannot store the result.
+async fn send(
+    context: &Context,
+    run: &str,
+    subject: String,
+    payload: Vec<u8>,
+    link: &Changes,
+    refused: impl Fn(),
 ) {
     let message = PublishMessage::build().payload(payload.into()).expected_last_subject_sequence(0);
     let mut n_failed = 0;
@@ -36,18 +56,13 @@ pub(super) async fn publish(
             tell_refused(link, error);
         }
         match stored.map_err(|error| error.kind()) {
-            Ok(()) | Err(PublishErrorKind::WrongLastSequence) => {
-                *lock(since) = None;
-                return;
-            }
+            Ok(()) | Err(PublishErrorKind::WrongLastSequence) => return,
             Err(PublishErrorKind::StreamNotFound)
                 if n_failed > 2 && is_over(context, run).await =>
             {
                 return;
             }
-            Err(PublishErrorKind::Other) => {
-                lock(since).get_or_insert_with(Instant::now);
-            }
+            Err(PublishErrorKind::Other) => refused(),
             Err(_) => {}
         }
         tokio::time::sleep(pause(n_failed)).await;

@@ -22,7 +22,7 @@ use super::blocks::n_blocks;
 use super::calibration::Calibrator;
 use super::link::Link;
 use super::rulesheets::RulesheetCache;
-use super::sending::UnstoredSince;
+use super::sending::Unstored;
 use super::slots::{Played, Slots};
 use super::wire::{Build, PresenceMessage, WorkerMessage, encode};
 use super::{QueueError, WorkerNews, names};
@@ -122,7 +122,7 @@ struct QueueWorker<'a> {
     n_in_slots: u32,
     /// Results on their way, which end with the key of the block.
     sending: JoinSet<u64>,
-    unstored_since: Arc<UnstoredSince>,
+    unstored: Arc<Unstored>,
     idle: Duration,
 }
 
@@ -154,7 +154,7 @@ impl<'a> QueueWorker<'a> {
             next_key: 0,
             n_in_slots: 0,
             sending: JoinSet::new(),
-            unstored_since: Arc::default(),
+            unstored: Arc::default(),
             idle: Duration::ZERO,
         })
     }
@@ -243,9 +243,12 @@ impl<'a> QueueWorker<'a> {
         let _ = tokio::time::timeout(PATIENCE, self.context.client().flush()).await;
     }
 
-    /// Whether the server has stored no result for so long that it is not worth waiting for.
+    /// Whether the server says of all results on their way that it cannot store them, and has
+    /// said so for long.
     fn cannot_store(&self) -> bool {
-        lock(&self.unstored_since).is_some_and(|since| since.elapsed() >= PATIENCE)
+        let unstored = lock(&self.unstored);
+        let is_old = |key| unstored.get(key).is_some_and(|since| since.elapsed() >= PATIENCE);
+        self.held.keys().all(is_old)
     }
 
     /// Ends the players that were launched.
@@ -310,7 +313,7 @@ impl<'a> QueueWorker<'a> {
         for (run, known) in &self.runs {
             let (joined, refusal) = match known {
                 Known::Preparing { refused: None } => continue,
-                Known::Preparing { refused } => (None, refused.clone()),
+                Known::Preparing { refused: Some((reason, _)) } => (None, Some(reason.clone())),
                 Known::Joined(joined) => (Some(joined), joined.left.clone()),
                 Known::Refused { reason, .. } => (None, Some(reason.clone())),
             };

@@ -93,9 +93,9 @@ impl QueueWorker<'_> {
         let none = Acker::new(self.context.clone(), None);
         let acker = std::mem::replace(&mut held.acker, none);
         let (context, run) = (self.context.clone(), held.run.clone());
-        let (link, since) = (self.link.changes(), Arc::clone(&self.unstored_since));
+        let (link, unstored) = (self.link.changes(), Arc::clone(&self.unstored));
         self.sending.spawn(async move {
-            publish(&context, &run, (subject, payload), &link, &since).await;
+            publish(&context, &run, key, subject, payload, &unstored, &link).await;
             // If this is lost, the block is played twice, and counts once.
             let _ = acker.ack().await;
             key

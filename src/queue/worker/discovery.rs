@@ -18,24 +18,28 @@ use crate::queue::prepared::{PreparedRun, program_hash};
 use crate::queue::wire::{MAX_REASON, Manifest, decode};
 use crate::queue::{WorkerNews, names};
 
-/// Time after which a run that could not be made ready is tried again: a program may have been
-/// installed meanwhile.
+/// Time after which a run that could not be made ready for want of something on this machine is
+/// tried again: a program may have been installed meanwhile. Doubled each time.
 const RETRY: Duration = Duration::from_secs(30);
+
+/// The longest of these times.
+const LONGEST_RETRY: Duration = Duration::from_secs(480);
 
 /// What became of a manifest.
 pub(super) enum Known {
     /// Games and players are made ready, on another thread.
     Preparing {
-        /// Why they could not be before.
-        refused: Option<String>,
+        /// Why they could not be before, and how long it was until this attempt.
+        refused: Option<(String, Duration)>,
     },
     Joined(Joined),
     /// The manifest that was refused, and why.
     Refused {
         payload: Vec<u8>,
         reason: String,
-        /// When it is tried again, if this machine may have what it lacked by then.
-        again: Option<Instant>,
+        since: Instant,
+        /// After this time it is tried again, if this machine may have what it lacked by then.
+        retry: Option<Duration>,
     },
 }
 
@@ -66,7 +70,24 @@ pub(super) struct Class {
 pub(super) struct Prepared {
     run: String,
     payload: Vec<u8>,
-    result: Result<(PreparedRun, BTreeMap<String, String>), String>,
+    result: Result<(PreparedRun, BTreeMap<String, String>), Unready>,
+}
+
+/// Why a run is not played here.
+struct Unready {
+    reason: String,
+    /// It may be otherwise later, though the manifest stays the same.
+    may_pass: bool,
+}
+
+impl Unready {
+    fn for_good(reason: String) -> Self {
+        Self { reason, may_pass: false }
+    }
+
+    fn for_now(reason: String) -> Self {
+        Self { reason, may_pass: true }
+    }
 }
 
 impl QueueWorker<'_> {
@@ -98,8 +119,8 @@ impl QueueWorker<'_> {
         for (run, payload) in found {
             let is_open = match self.runs.get(&run) {
                 None => true,
-                Some(Known::Refused { payload: refused, again, .. }) => {
-                    *refused != payload || again.is_some_and(|at| Instant::now() >= at)
+                Some(Known::Refused { payload: refused, since, retry, .. }) => {
+                    *refused != payload || retry.is_some_and(|retry| since.elapsed() >= retry)
                 }
                 Some(Known::Preparing { .. } | Known::Joined(_)) => false,
             };
@@ -110,13 +131,15 @@ impl QueueWorker<'_> {
                     match checked {
                         Ok(()) => {
                             let refused = match self.runs.remove(&run) {
-                                Some(Known::Refused { reason, .. }) => Some(reason),
+                                Some(Known::Refused { reason, retry: Some(retry), .. }) => {
+                                    Some((reason, retry))
+                                }
                                 _ => None,
                             };
                             self.runs.insert(run.clone(), Known::Preparing { refused });
                             self.prepare(manifest, payload).await;
                         }
-                        Err(reason) => self.refuse(run, payload, &reason, None, say),
+                        Err(reason) => self.refuse(run, payload, &Unready::for_good(reason), say),
                     }
                 }
                 Ok(manifest) => {
@@ -125,7 +148,9 @@ impl QueueWorker<'_> {
                         joined.open_classes(&manifest, tags);
                     }
                 }
-                Err(reason) if is_open => self.refuse(run, payload, &reason, None, say),
+                Err(reason) if is_open => {
+                    self.refuse(run, payload, &Unready::for_good(reason), say);
+                }
                 Err(_) => {}
             }
         }
@@ -176,28 +201,33 @@ impl QueueWorker<'_> {
     async fn prepare(&mut self, manifest: Manifest, payload: Vec<u8>) {
         let run = manifest.run.clone();
         if let Err(reason) = self.fetch_rulesheets(&manifest).await {
-            self.preparing.spawn(async { Prepared { run, payload, result: Err(reason) } });
+            let result = Err(Unready::for_now(reason));
+            self.preparing.spawn(async { Prepared { run, payload, result } });
             return;
         }
         let cache = Arc::clone(&self.cache);
         let WorkerSettings { at_once, launches, logs, .. } = self.settings.clone();
         self.preparing.spawn_blocking(move || {
             let prepared = PreparedRun::new(manifest, cache.folder(), at_once, &logs);
-            let result = prepared.and_then(|run| {
+            let result = prepared.map_err(Unready::for_good).and_then(|run| {
                 let mut programs = BTreeMap::new();
                 for (player, template) in run.launched() {
                     if !launches {
-                        return Err(format!(
+                        return Err(Unready::for_good(format!(
                             "player {} has a command; start the worker with --players-dir to launch \
                              players",
                             player.id
-                        ));
+                        )));
                     }
-                    let failed = |error: &dyn std::error::Error| crate::error_chain::chained(error);
+                    let failed = |error: &dyn std::error::Error| {
+                        Unready::for_now(crate::error_chain::chained(error))
+                    };
                     run.manager.preflight(player).map_err(|error| failed(&error))?;
                     let words = command_words(template).unwrap_or_default();
                     let hash = program_hash(&words).map_err(|error| {
-                        format!("cannot read the program of player {}: {error}", player.id)
+                        let player = &player.id;
+                        let reason = format!("cannot read the program of player {player}: {error}");
+                        Unready::for_now(reason)
                     })?;
                     programs.insert(player.id.clone(), hash);
                 }
@@ -235,9 +265,9 @@ impl QueueWorker<'_> {
         let checked = match result {
             Ok((ready, programs)) => match self.compare_programs(&ready, &programs).await {
                 Ok(()) => Ok((ready, programs)),
-                Err(reason) => Err(reason),
+                Err(reason) => Err(Unready::for_now(reason)),
             },
-            Err(reason) => Err(reason),
+            Err(unready) => Err(unready),
         };
         match checked {
             Ok((ready, programs)) => {
@@ -259,26 +289,28 @@ impl QueueWorker<'_> {
                 self.idle = Duration::ZERO;
                 self.beat(false).await;
             }
-            Err(reason) => {
-                self.refuse(run, payload, &reason, Some(Instant::now() + RETRY), say);
-            }
+            Err(unready) => self.refuse(run, payload, &unready, say),
         }
     }
 
-    /// Does not play a run, or not until it is tried `again`. The next sign of life says why, too.
+    /// Does not play a run, or not until it is tried again. The next sign of life says why, too.
     fn refuse(
         &mut self,
         run: String,
         payload: Vec<u8>,
-        reason: &str,
-        again: Option<Instant>,
+        unready: &Unready,
         say: &mut dyn FnMut(WorkerNews),
     ) {
-        let reason = printable(reason, MAX_REASON);
-        let known = Known::Refused { payload, reason: reason.clone(), again };
-        let before = self.runs.insert(run.clone(), known);
-        let is_known =
-            matches!(before, Some(Known::Preparing { refused: Some(old) }) if old == reason);
+        let reason = printable(&unready.reason, MAX_REASON);
+        let before = match self.runs.remove(&run) {
+            Some(Known::Preparing { refused }) => refused,
+            _ => None,
+        };
+        let next = before.as_ref().map_or(RETRY, |(_, pause)| (*pause * 2).min(LONGEST_RETRY));
+        let retry = unready.may_pass.then_some(next);
+        let (since, known) = (Instant::now(), reason.clone());
+        self.runs.insert(run.clone(), Known::Refused { payload, reason: known, since, retry });
+        let is_known = before.is_some_and(|(old, _)| old == reason);
         if !is_known {
             say(WorkerNews::NotPlayed { run, reason });
         }
