@@ -366,8 +366,8 @@ struct Batch {
 }
 
 /// The last full batch of a worker that the consumers have seen, so that the worker frees what it
-/// made: a thread that frees the memory of others makes them wait. Others are too small for that,
-/// and a worker that waits for a player is to keep no memory.
+/// made: a thread that frees the memory of others makes them wait. The consumers free batches that
+/// are not full.
 type Seen = Arc<Mutex<Vec<Event>>>;
 
 /// The events of a worker, gathered to batches.
@@ -392,10 +392,10 @@ impl Batches {
 
     fn send(&mut self, now: Instant) {
         self.sent = now;
-        let mut next = std::mem::take(&mut *lock(&self.seen));
-        next.clear();
+        let seen = std::mem::take(&mut *lock(&self.seen));
+        drop(seen);
         // The next batch is about as long.
-        next.reserve(self.events.len());
+        let next = Vec::with_capacity(self.events.len());
         let events = std::mem::replace(&mut self.events, next);
         // The receiver is there until every sender is dropped.
         let _ = self.sender.send(Batch { events, seen: Arc::clone(&self.seen) });
@@ -516,7 +516,8 @@ impl<'a> Dispatcher<'a> {
         while let Ok(Batch { mut events, seen }) = receiver.recv() {
             events.iter_mut().for_each(|event| self.hand_on(event));
             if events.len() >= MAX_BATCH {
-                *lock(&seen) = events;
+                let before = std::mem::replace(&mut *lock(&seen), events);
+                drop(before);
             }
             self.pause();
         }
