@@ -33,9 +33,9 @@ use self::lock_step::LockStep;
 use self::shared::{NONE, Shared};
 use crate::children::{Children, ExpansionRange, Wanted};
 use crate::cursor::Cursor;
-use crate::network::{Evaluator, Network};
+use crate::network::Network;
 use crate::playouts::{PlayoutEnds, PlayoutLine, PlayoutMoves, PlayoutPlan, PlayoutSums};
-use crate::single_pass::RoleInputs;
+use crate::single_pass::{Expander, RoleInputs};
 use crate::state::{FactId, GoalReading, MoveId, RoleId, State};
 use crate::state_machine::{
     Cancel, ReasoningError, SpareWork, StateMachine, Statistic, all_legal_moves_role_by_role,
@@ -196,28 +196,6 @@ impl NetworkMachine {
         true
     }
 
-    /// Loads a state and all its legal moves where successors are computed; `false` if the network
-    /// does not cover them or they are too many.
-    fn load_successors(&mut self, state: &State) -> bool {
-        self.keep_up();
-        let most = self.backend.successor_range().map_or(0, |range| range.most);
-        let Self { shared, backend, evaluator, role_inputs, .. } = self;
-        if state.words.len() != shared.network.n_state_words() {
-            return false;
-        }
-        let expander = evaluator.successor_expander(backend, &state.words);
-        expander.load(&state.words);
-        if expander.is_terminal() {
-            return false;
-        }
-        role_inputs.clear();
-        for (role, &first) in shared.first_inputs.iter().enumerate() {
-            role_inputs.push_role(first, expander.legal(role));
-        }
-        let n = role_inputs.n_joint_moves();
-        n > 0 && n <= most
-    }
-
     /// What plays side by side from these states; `None` if nothing does.
     fn lock_step_for(&mut self, starts: &[State], moves: PlayoutMoves) -> Option<&mut LockStep> {
         self.keep_up();
@@ -293,6 +271,29 @@ impl NetworkMachine {
         };
         joint_move.iter().map(id).collect()
     }
+}
+
+/// What computes the successors of a state, with the state loaded; `moves` are then its legal moves.
+/// `None` if the network does not cover the successors, or they are too many.
+fn load_successors<'a>(
+    shared: &Shared,
+    backend: &Backend,
+    evaluator: &'a mut PositionEvaluator,
+    state: &State,
+    moves: &mut RoleInputs,
+) -> Option<&'a mut dyn Expander> {
+    let most = backend.successor_range().map_or(0, |range| range.most);
+    if state.words.len() != shared.network.n_state_words() {
+        return None;
+    }
+    let expander = evaluator.successor_expander(backend, &state.words);
+    let legal = expander.load_with_moves(&state.words)?;
+    moves.clear();
+    for (&first, legal) in shared.first_inputs.iter().zip(legal) {
+        moves.push_role(first, legal);
+    }
+    let n = moves.n_joint_moves();
+    (n > 0 && n <= most).then_some(expander)
 }
 
 #[inline]
@@ -397,19 +398,25 @@ impl StateMachine for NetworkMachine {
             return all_legal_moves_role_by_role(self, state, moves);
         }
         self.keep_up();
-        let is_shared = before_successors && self.backend.successor_range().is_some();
-        let evaluator: &mut dyn Evaluator = if is_shared {
-            self.evaluator.successor_expander(&self.backend, &state.words)
-        } else {
-            self.evaluator.single()
-        };
+        let Self { shared, backend, evaluator, .. } = self;
+        let with_ids = shared.ids.iter().zip(moves);
+        if before_successors && backend.successor_range().is_some() {
+            let expander = evaluator.successor_expander(backend, &state.words);
+            let Some(legal) = expander.load_with_moves(&state.words) else { return Ok(false) };
+            for ((ids, moves), legal) in with_ids.zip(legal) {
+                moves.clear();
+                push_moves(legal, ids, moves);
+            }
+            return Ok(true);
+        }
+        let evaluator = evaluator.single();
         evaluator.load(&state.words);
         if evaluator.is_terminal() {
             return Ok(false);
         }
-        for (role, ids) in self.shared.ids.iter().enumerate() {
-            moves[role].clear();
-            push_moves(evaluator.legal(role), ids, &mut moves[role]);
+        for (role, (ids, moves)) in with_ids.enumerate() {
+            moves.clear();
+            push_moves(evaluator.legal(role), ids, moves);
         }
         Ok(true)
     }
@@ -472,13 +479,13 @@ impl StateMachine for NetworkMachine {
         state: &State,
         successors: &mut Successors,
     ) -> Result<(), ReasoningError> {
-        if !self.load_successors(state) {
-            return successors_one_by_one(self, state, successors);
-        }
+        self.keep_up();
         let key = self.key(state);
-        let Self { shared, backend, evaluator, role_inputs, .. } = self;
-        let expander = evaluator.successor_expander(backend, &state.words);
-        expander.successors(role_inputs, key, shared.keys(), successors);
+        let Self { shared, backend, evaluator, role_inputs: moves, .. } = self;
+        match load_successors(shared, backend, evaluator, state, moves) {
+            Some(expander) => expander.successors(moves, key, shared.keys(), successors),
+            None => successors_one_by_one(self, state, successors)?,
+        }
         Ok(())
     }
 
@@ -488,12 +495,12 @@ impl StateMachine for NetworkMachine {
         role: RoleId,
         outcomes: &mut Vec<ChildOutcome>,
     ) -> Result<(), ReasoningError> {
-        if !self.load_successors(state) {
-            return outcomes_one_by_one(self, state, role, outcomes);
+        self.keep_up();
+        let Self { shared, backend, evaluator, role_inputs: moves, .. } = self;
+        match load_successors(shared, backend, evaluator, state, moves) {
+            Some(expander) => expander.outcomes(moves, usize::from(role.0), outcomes),
+            None => outcomes_one_by_one(self, state, role, outcomes)?,
         }
-        let Self { backend, evaluator, role_inputs, .. } = self;
-        let expander = evaluator.successor_expander(backend, &state.words);
-        expander.outcomes(role_inputs, usize::from(role.0), outcomes);
         Ok(())
     }
 

@@ -72,8 +72,9 @@ struct SinglePass<B: Block> {
     facts: Vec<u64>,
     /// The inputs of the moves in the slots.
     moves: SmallVec<[u32; 4]>,
-    /// Inputs of moves that differ from lane to lane and are still set.
-    lane_moves: Vec<u32>,
+    /// Inputs of moves that differ from lane to lane and are still set; by role if they are all
+    /// joint moves in order.
+    lane_moves: RoleInputs,
     known: Known,
     is_terminal: bool,
     /// By role: the slots of whether its moves are legal.
@@ -131,7 +132,7 @@ impl<B: Block> SinglePass<B> {
             ends: None,
             facts: vec![0; network.n_state_words()],
             moves: SmallVec::new(),
-            lane_moves: Vec::new(),
+            lane_moves: RoleInputs::default(),
             known: Known::Nothing,
             is_terminal: false,
             legal: legal_slots.iter().map(|slots| vec![0; slots.len().div_ceil(WORD)]).collect(),
@@ -191,7 +192,7 @@ impl<B: Block> SinglePass<B> {
                 slot.words_mut()[lane / WORD] |= 1 << (lane % WORD);
             }
         }
-        self.lane_moves.extend_from_slice(moves);
+        self.lane_moves.push_unordered(moves);
         self.compute_next_of_lanes();
     }
 
@@ -202,7 +203,7 @@ impl<B: Block> SinglePass<B> {
         }
         // A next fact may be a move itself, so the moves are cleared as late as now.
         let places = &self.program.task.inputs;
-        for input in self.moves.drain(..).chain(self.lane_moves.drain(..)) {
+        for input in self.moves.drain(..).chain(self.lane_moves.drain()) {
             self.slots[places[input as usize] as usize] = B::none(self.proof);
         }
     }
@@ -229,6 +230,16 @@ impl<B: Block> SinglePass<B> {
             self.knows_legal = false;
         }
         self.knows_goals = false;
+    }
+
+    /// Reads the legal moves of all roles as bits, unless they are known.
+    #[inline]
+    fn read_legal_bits(&mut self) {
+        if !self.knows_legal {
+            let (slots, bytes) = (&self.slots, &self.legal_bytes);
+            features::run(PackAll { slots, bytes, to: &mut self.legal }, self.proof);
+            self.knows_legal = true;
+        }
     }
 
     fn compute_goals(&mut self) {
@@ -269,11 +280,7 @@ impl<B: Block + std::fmt::Debug> Evaluator for SinglePass<B> {
 
     #[inline]
     fn legal(&mut self, role: usize) -> &[u64] {
-        if !self.knows_legal {
-            let (slots, bytes) = (&self.slots, &self.legal_bytes);
-            features::run(PackAll { slots, bytes, to: &mut self.legal }, self.proof);
-            self.knows_legal = true;
-        }
+        self.read_legal_bits();
         &self.legal[role]
     }
 
@@ -286,7 +293,7 @@ impl<B: Block + std::fmt::Debug> Evaluator for SinglePass<B> {
         }
         if !is_made {
             let does = &self.program.task.inputs;
-            for input in self.lane_moves.drain(..) {
+            for input in self.lane_moves.drain() {
                 self.slots[does[input as usize] as usize] = B::none(self.proof);
             }
             let (slots, from, to) = (&mut self.slots, &self.moves, moves);

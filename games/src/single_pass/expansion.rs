@@ -25,6 +25,9 @@ const WORD: usize = 64;
 /// An evaluator that also computes the children of its position, of one position after the
 /// other.
 pub(crate) trait Expander: Evaluator {
+    /// Loads a state. The legal moves by role, as bits; `None` if it is terminal.
+    fn load_with_moves(&mut self, state: &[u64]) -> Option<&[Vec<u64>]>;
+
     /// Computes the children of the position, which is not terminal, by moves given as inputs of
     /// the graph, a legal one of each role for each child. `ids` are the ids of moves by role and
     /// index.
@@ -51,7 +54,7 @@ pub(crate) trait Expander: Evaluator {
 }
 
 /// Moves of each role as inputs of the graph.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct RoleInputs {
     inputs: Vec<u32>,
     /// By role: where its moves end.
@@ -72,6 +75,18 @@ impl RoleInputs {
             each_bit(word, |bit| self.inputs.push(first + (at * WORD + bit) as u32));
         }
         self.ends.push(self.inputs.len());
+    }
+
+    /// Adds inputs of several roles, in whatever order.
+    pub(super) fn push_unordered(&mut self, inputs: &[u32]) {
+        self.inputs.extend_from_slice(inputs);
+    }
+
+    /// Removes all, and gives the inputs.
+    #[inline]
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = u32> {
+        self.ends.clear();
+        self.inputs.drain(..)
     }
 
     /// By role: its moves.
@@ -130,6 +145,15 @@ fn mask(word: usize, n: usize) -> u64 {
 }
 
 impl<B: Block + std::fmt::Debug> Expander for SinglePass<B> {
+    fn load_with_moves(&mut self, state: &[u64]) -> Option<&[Vec<u64>]> {
+        self.load(state);
+        if self.is_terminal {
+            return None;
+        }
+        self.read_legal_bits();
+        Some(&self.legal)
+    }
+
     fn expand(
         &mut self,
         moves: &[u32],
@@ -269,13 +293,16 @@ impl<B: Block + std::fmt::Debug> SinglePass<B> {
         if self.known != Known::State {
             self.compute_state();
         }
-        let Self { program, slots, proof, moves: before, lane_moves, .. } = self;
-        let (places, proof) = (program.task.inputs.as_slice(), *proof);
-        let lanes_before = lane_moves.as_slice();
-        features::run(MakeAll { slots, places, before, lanes_before, moves, n, proof }, proof);
-        self.moves.clear();
-        self.lane_moves.clear();
-        self.lane_moves.extend_from_slice(&moves.inputs);
+        // Siblings mostly have the same legal moves, which are still made.
+        if !self.moves.is_empty() || self.lane_moves != *moves {
+            let Self { program, slots, proof, moves: before, lane_moves, .. } = self;
+            let (places, proof) = (program.task.inputs.as_slice(), *proof);
+            let lanes_before = lane_moves.inputs.as_slice();
+            features::run(MakeAll { slots, places, before, lanes_before, moves, n, proof }, proof);
+            before.clear();
+            lane_moves.inputs.clone_from(&moves.inputs);
+            lane_moves.ends.clone_from(&moves.ends);
+        }
         self.compute_next_of_lanes();
         n
     }
