@@ -113,9 +113,9 @@ pub struct Arguments {
     /// Prove the value of every first move, not only of the first state
     #[arg(long)]
     all_moves: bool,
-    /// End a proof after this time, and print what is known by then. TIME limits the
-    /// search alone. The preparation comes first: compiling the rules has no limit of
-    /// time, and reducing the network stops TIME after the start of the command
+    /// End a proof after this time, and print what is known by then. The search for the
+    /// proof may take TIME. Before it, the rules are compiled, without a limit, and the
+    /// network is reduced, until TIME has passed since the start of the command
     #[arg(long, value_name = "TIME",
           value_parser = duration(Duration::from_millis(1), Duration::from_secs(1 << 30)))]
     time: Option<Duration>,
