@@ -96,7 +96,7 @@ const EVALUATION: OptionSpec = OptionSpec {
     accepts: "\"none\" or \"learned:FILE\"",
     default: "\"none\"",
     help: "What judges states: `none`, random playouts; `learned:FILE`, the evaluation in a file of \
-           `gamemaster train`, applied to the state in which an iteration leaves the trees.",
+           `gamemaster train`, applied to the first state of an iteration beyond the trees.",
 };
 
 const EVALUATED_EXPLORATION: OptionSpec = OptionSpec {
