@@ -59,7 +59,7 @@ impl GameTree {
     /// The tree of the states of a game; `None` if they are too few, they have no short names, or
     /// nobody has a choice.
     pub(super) fn new(game: &Game, graph: &StateGraph) -> Option<Self> {
-        let has_choice = graph.states.iter().any(|state| state.stage.ways.len() > 1);
+        let has_choice = graph.states.iter().any(|state| state.continuation.ways.len() > 1);
         if graph.states.len() < MIN_STATES || !has_choice {
             return None;
         }
@@ -195,9 +195,10 @@ impl GameTree {
 
 /// By role: the moves that are its only ones while others have a choice.
 fn idle_moves(graph: &StateGraph) -> Vec<BTreeSet<&Expression>> {
-    let n_roles = graph.states.iter().map(|state| state.stage.legal.len()).max().unwrap_or(0);
+    let n_roles =
+        graph.states.iter().map(|state| state.continuation.legal.len()).max().unwrap_or(0);
     let mut idle = vec![BTreeSet::new(); n_roles];
-    for legal in graph.states.iter().map(|state| &state.stage.legal) {
+    for legal in graph.states.iter().map(|state| &state.continuation.legal) {
         if legal.iter().any(|moves| moves.len() > 1) {
             for (idle, moves) in idle.iter_mut().zip(legal) {
                 idle.extend(moves.first().filter(|_| moves.len() == 1));
@@ -209,7 +210,7 @@ fn idle_moves(graph: &StateGraph) -> Vec<BTreeSet<&Expression>> {
 
 /// The roles that move: those that have a choice, or else those that are not idle.
 fn movers(state: &GameState, idle: &[BTreeSet<&Expression>]) -> Vec<usize> {
-    let legal = &state.stage.legal;
+    let legal = &state.continuation.legal;
     let choosing: Vec<usize> = (0..legal.len()).filter(|&role| legal[role].len() > 1).collect();
     if !choosing.is_empty() {
         return choosing;
@@ -221,7 +222,7 @@ fn kind(game: &Game, state: &GameState, idle: &[BTreeSet<&Expression>]) -> NodeK
     let random = game.random().map(|role| usize::from(role.0));
     let players: Vec<_> = game.role_ids().filter(|&role| Some(role) != game.random()).collect();
     let name = |role| game.role_name(role).to_owned();
-    if let Some(rewards) = &state.stage.rewards {
+    if let Some(rewards) = &state.continuation.rewards {
         let reward = |&role: &games::RoleId| {
             let reward = rewards[usize::from(role.0)]?;
             Some(((players.len() > 1).then(|| name(role)), reward))
@@ -243,7 +244,7 @@ fn kind(game: &Game, state: &GameState, idle: &[BTreeSet<&Expression>]) -> NodeK
 fn ways(game: &Game, state: &GameState, idle: &[BTreeSet<&Expression>]) -> Vec<TreeWay> {
     let movers = movers(state, idle);
     let mut targets: Vec<(usize, Vec<&JointWay>)> = Vec::new();
-    for way in &state.stage.ways {
+    for way in &state.continuation.ways {
         match targets.iter_mut().find(|(to, _)| *to == way.to) {
             Some((_, ways)) => ways.push(way),
             None => targets.push((way.to, vec![way])),
@@ -251,14 +252,14 @@ fn ways(game: &Game, state: &GameState, idle: &[BTreeSet<&Expression>]) -> Vec<T
     }
     let is_chance = kind(game, state, idle) == NodeKind::Chance && targets.len() > 1;
     let way = |(to, ways): (usize, Vec<&JointWay>)| {
-        let played = |way: &JointWay, role: usize| &state.stage.legal[role][way.moves[role]];
+        let played = |way: &JointWay, role: usize| &state.continuation.legal[role][way.moves[role]];
         let moves: Vec<Vec<&Expression>> =
             ways.iter().map(|way| movers.iter().map(|&role| played(way, role)).collect()).collect();
         let moves = match movers.as_slice() {
             [_] => moves_text(&moves.concat()),
             _ => joint_text(&moves),
         };
-        let chance = is_chance.then(|| format!("{}/{}", ways.len(), state.stage.ways.len()));
+        let chance = is_chance.then(|| format!("{}/{}", ways.len(), state.continuation.ways.len()));
         TreeWay { moves, chance, to }
     };
     targets.into_iter().map(way).collect()

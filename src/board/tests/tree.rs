@@ -4,14 +4,18 @@ use super::*;
 
 /// A game of one role that walks along arcs, given as `from move to`; `rules` say more.
 fn walk(arcs: &[String], rules: &str) -> Arc<Game> {
+    walk_from("top", arcs, rules)
+}
+
+fn walk_from(start: &str, arcs: &[String], rules: &str) -> Arc<Game> {
     let arcs: String = arcs.iter().map(|arc| format!("(arc {arc})")).collect();
-    let frame = "(role robot) (init (at top)) (init (sun shines)) (next (sun shines))
+    let frame = "(role robot) (init (sun shines)) (next (sun shines))
         (<= (legal robot ?a) (true (at ?n)) (arc ?n ?a ?m))
         (<= (next (at ?m)) (does robot ?a) (true (at ?n)) (arc ?n ?a ?m))
         (<= inner (true (at ?n)) (arc ?n ?a ?m))
         (<= terminal (not inner))
         (goal robot 7)";
-    let text = format!("{frame} {arcs} {rules}");
+    let text = format!("{frame} (init (at {start})) {arcs} {rules}");
     let game = games::validate::read("x", &text, games::Case::Folded, Leniency::Strict).game;
     Arc::new(game.expect("a game"))
 }
@@ -224,4 +228,69 @@ fn all_states_show_what_a_match_does_not() {
     assert!(boards.iter().all(Board::is_table));
     let boards = find(&walk(&arcs("top l a, top r b, a l c"), ""), &[facts("(at top)")]).unwrap();
     assert!(boards.iter().all(Board::is_tree) && !boards.have_places());
+}
+
+/// Facts that all states have must not take memory for each of them.
+#[test]
+fn states_of_many_facts_are_no_tree() {
+    let grass = |n: usize| -> String {
+        (0..n).map(|at| format!("(init (grass {at})) (next (grass {at}))")).collect()
+    };
+    let arcs = arcs("top l a, top r b");
+    assert!(tree(&walk(&arcs, &grass(400)), &[]).is_some());
+    assert_eq!(tree(&walk(&arcs, &grass(600)), &[]), None);
+    // Known positions are enough to see it.
+    let position: Vec<Expression> =
+        (0..600).map(|at| format!("(grass {at})").parse().unwrap()).collect();
+    assert_eq!(tree(&walk(&arcs, ""), &[position]), None);
+}
+
+/// A match that walks straight on does not show that one can also wait, or go back.
+#[test]
+fn places_with_numbers_are_no_steps() {
+    for more in ["2 wait 2, 3 wait 3", "2 back 1, 3 back 2, 4 back 3", "1 jump 3"] {
+        let game = walk_from("1", &arcs(&format!("1 on 2, 2 on 3, 3 on 4, 4 out 5, {more}")), "");
+        let straight = ["(at 1)\n(sun shines)", "(at 2)\n(sun shines)", "(at 3)\n(sun shines)"];
+        let tree = tree(&game, &straight.map(facts)).expect(more);
+        let picture = drawn(&tree, "(at 2)\n(sun shines)");
+        assert!(picture.contains("on: 2\n") && picture.contains("out: 5 = 7\n"), "{picture}");
+        assert!(tree.shows(&"(at 2)".parse().unwrap()));
+    }
+    // All ways lead to the next number.
+    let game = walk_from("1", &arcs("1 on 2, 1 run 2, 2 on 3, 3 on 4"), "");
+    assert_eq!(tree(&game, &["(at 1)", "(at 2)"].map(facts)), None);
+}
+
+/// What can be done at the seventh step only is not seen where states of three steps are looked at.
+#[test]
+fn a_position_of_the_match_is_in_the_tree() {
+    let steps: String = (1..9).map(|step| format!("(after {step} {})", step + 1)).collect();
+    let rules = format!(
+        "{steps} (init (step 1)) (<= (next (step ?n)) (true (step ?m)) (after ?m ?n))
+        (<= terminal (true (step 9)))
+        (<= (legal robot jump) (true (step 7))) (<= (next (at moon)) (does robot jump))"
+    );
+    let game = walk(&arcs("top l a, top r b, a l top, b l top"), &rules);
+    let moves = ["top", "a", "top", "a", "top", "b", "top", "moon"].iter().enumerate();
+    let position = |(at, place): (usize, &&str)| {
+        facts(&format!("(at {place})\n(sun shines)\n(step {})", at + 1))
+    };
+    let positions: Vec<Vec<Expression>> = moves.map(position).collect();
+    let is_moon =
+        |state: &state_graph::GameState| state.facts.contains(&"(at moon)".parse().unwrap());
+    let graph = StateGraph::find(&game, &positions).unwrap();
+    assert!(graph.states.iter().any(is_moon));
+    let graph = StateGraph::find(&game, &positions[..7]).unwrap();
+    assert!(!graph.states.iter().any(is_moon));
+}
+
+/// Each state has many roles that are asked.
+#[test]
+fn not_too_many_questions_are_asked() {
+    let roles = |n: usize| -> String {
+        (0..n).map(|at| format!("(role r{at}) (legal r{at} wait) (goal r{at} 0)")).collect()
+    };
+    let ways: Vec<String> = (0..60).map(|way| format!("top m{way} n{way}")).collect();
+    assert!(tree(&walk(&ways, &roles(20)), &[]).is_some());
+    assert_eq!(tree(&walk(&ways, &roles(80)), &[]), None);
 }
