@@ -23,7 +23,7 @@ const MAX_DEPTH: usize = 14;
 /// Minimum number of states of a tree.
 const MIN_STATES: usize = 3;
 
-/// Maximum number of letters of the name of a state.
+/// Maximum number of characters of the name of a state.
 const MAX_NAME: usize = 24;
 
 /// The states of a game, as nodes of trees.
@@ -56,8 +56,8 @@ struct TreeWay {
 }
 
 impl GameTree {
-    /// The tree of the states of a game; `None` if they are too few, they have no short names, or
-    /// nobody has a choice.
+    /// The tree of the states of a game; `None` if they are too few, they have no short and
+    /// different names, or nobody has a choice.
     pub(super) fn new(game: &Game, graph: &StateGraph) -> Option<Self> {
         let has_choice = graph.states.iter().any(|state| state.continuation.ways.len() > 1);
         if graph.states.len() < MIN_STATES || !has_choice {
@@ -137,9 +137,23 @@ impl GameTree {
         }
     }
 
-    /// What the signs of pictures stand for.
+    /// What the signs of pictures stand for, of all states: one picture may have no sign that
+    /// another one has.
     pub(super) fn signs(&self) -> Vec<String> {
-        self.below(0).unwrap_or_else(|cut| cut).signs()
+        let mut n_ways = vec![0; self.states.len()];
+        n_ways[0] = 1;
+        for way in self.states.iter().flat_map(|state| &state.ways) {
+            n_ways[way.to] += 1;
+        }
+        let goes_on_once =
+            |(state, n_ways): (&TreeState, &usize)| *n_ways > 1 && !state.ways.is_empty();
+        let is_again = self.states.iter().zip(&n_ways).any(goes_on_once);
+        let signs = [
+            (true, "* this state"),
+            (is_again, "^ drawn elsewhere"),
+            (self.below(0).is_err(), "... not drawn"),
+        ];
+        signs.into_iter().filter(|(is_met, _)| *is_met).map(|(_, sign)| sign.to_owned()).collect()
     }
 
     /// The tree below a state, or what there is room for.
@@ -266,8 +280,18 @@ fn ways(game: &Game, state: &GameState, idle: &[BTreeSet<&Expression>]) -> Vec<T
 }
 
 /// What each state is called, by the facts that not all states have: first what each has one
-/// fact of. `None` if some name is too long.
+/// fact of. `None` if some name is too long, or several states have the same.
 fn names(states: &[Vec<Expression>], graph: &StateGraph) -> Option<Vec<String>> {
+    let are_different =
+        |names: &Vec<String>| names.iter().collect::<BTreeSet<_>>().len() == names.len();
+    let short = names_with(states, graph, false);
+    let names = if are_different(&short) { short } else { names_with(states, graph, true) };
+    let have_room = names.iter().all(|name| name.chars().count() <= MAX_NAME);
+    (have_room && are_different(&names)).then_some(names)
+}
+
+/// Names with those of all relations, or only with those that may have several facts.
+fn names_with(states: &[Vec<Expression>], graph: &StateGraph, has_all: bool) -> Vec<String> {
     let relations = relations_of(1..=1, &[], states);
     let mut n_at_once: Vec<(&str, usize, usize)> = Vec::new();
     for (&(name, _), rows) in &relations {
@@ -284,7 +308,8 @@ fn names(states: &[Vec<Expression>], graph: &StateGraph) -> Option<Vec<String>> 
         for fact in facts.iter().filter(|fact| !graph.counts(fact)) {
             match (fact, of(fact)) {
                 (Expression::List(items), Some((_, n_least, 1))) => {
-                    words.push((*n_least == 0, items[1].to_string()));
+                    let word = if has_all { plain(fact) } else { items[1].to_string() };
+                    words.push((*n_least == 0, word));
                 }
                 _ => words.push((true, plain(fact))),
             }
@@ -293,8 +318,7 @@ fn names(states: &[Vec<Expression>], graph: &StateGraph) -> Option<Vec<String>> 
         let words: Vec<String> = words.into_iter().map(|(_, word)| word).collect();
         if words.is_empty() { "-".to_owned() } else { words.join(", ") }
     };
-    let names: Vec<String> = states.iter().map(name).collect();
-    names.iter().all(|name| name.chars().count() <= MAX_NAME).then_some(names)
+    states.iter().map(name).collect()
 }
 
 /// An expression without its outer parentheses.

@@ -142,16 +142,6 @@ impl TreePicture {
         }
         lines.iter().map(|line| format!("{line}\n")).collect()
     }
-
-    /// What the signs of the text stand for.
-    pub(super) fn signs(&self) -> Vec<String> {
-        let signs = [
-            (true, "* this state"),
-            (self.nodes.iter().any(|node| node.kind == NodeKind::Again), "^ drawn elsewhere"),
-            (self.nodes.iter().any(|node| node.n_hidden > 0), "... not drawn"),
-        ];
-        signs.into_iter().filter(|(is_met, _)| *is_met).map(|(_, sign)| sign.to_owned()).collect()
-    }
 }
 
 /// A line that is not too long.

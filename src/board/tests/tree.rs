@@ -245,6 +245,43 @@ fn states_of_many_facts_are_no_tree() {
     assert_eq!(tree(&walk(&arcs, ""), &[position]), None);
 }
 
+/// A game of one role that says where it goes; `rules` say from which facts to which.
+fn goes(rules: &str) -> Arc<Game> {
+    let frame = "(role robot) (init (at top)) (goal robot 7) (<= terminal (not (true (at top))))
+        (way 1) (way 2) (way 3) (<= (legal robot (go ?n)) (way ?n))";
+    let text = format!("{frame} {rules}");
+    let game = games::validate::read("x", &text, games::Case::Folded, Leniency::Strict).game;
+    Arc::new(game.expect("a game"))
+}
+
+#[test]
+fn different_states_have_different_names() {
+    let game = goes(
+        "(<= (next (left a)) (does robot (go 1))) (<= (next (right a)) (does robot (go 2)))
+        (<= (next (right b)) (does robot (go 3)))",
+    );
+    let tree = tree(&game, &[]).unwrap();
+    let expected = expect![[r#"
+        * at top
+          |- go 1: left a = 7
+          |- go 2: right a = 7
+          `- go 3: right b = 7
+    "#]];
+    expected.assert_eq(&drawn(&tree, "(at top)"));
+}
+
+/// Where moves depend on the step, a state may be met at several steps.
+#[test]
+fn states_that_differ_in_the_step_only_are_no_tree() {
+    let late = "(init (step 1)) (after 1 2) (after 2 3) (after 3 4) (after 4 5)
+        (<= (next (step ?n)) (true (step ?m)) (after ?m ?n)) (<= terminal (true (step 5)))
+        (<= (legal robot jump) (true (step 3))) (<= (next (at out)) (does robot jump))";
+    let game = walk(&arcs("top stay top, top east a, a stay a, a west top"), late);
+    let positions = ["(at top)\n(sun shines)\n(step 1)", "(at a)\n(sun shines)\n(step 2)"];
+    assert!(StateGraph::find(&game, &positions.map(facts)).is_some());
+    assert_eq!(tree(&game, &positions.map(facts)), None);
+}
+
 /// A match that walks straight on does not show that one can also wait, or go back.
 #[test]
 fn places_with_numbers_are_no_steps() {
@@ -293,4 +330,19 @@ fn not_too_many_questions_are_asked() {
     let ways: Vec<String> = (0..60).map(|way| format!("top m{way} n{way}")).collect();
     assert!(tree(&walk(&ways, &roles(20)), &[]).is_some());
     assert_eq!(tree(&walk(&ways, &roles(80)), &[]), None);
+}
+
+/// The picture of the root of a large tree does not show that some states are reached twice.
+#[test]
+fn the_legend_is_that_of_all_states() {
+    let far = |at: usize| {
+        let name = |at: usize| if at == 0 { "top".to_owned() } else { format!("n{at}") };
+        [format!("{} on {}", name(at), name(at + 1)), format!("{} leave out", name(at))]
+    };
+    let mut arcs: Vec<String> = (0..20).flat_map(far).collect();
+    arcs.push("n19 back n18".to_owned());
+    let tree = tree(&walk(&arcs, ""), &[]).unwrap();
+    assert!(!drawn(&tree, "(at top)").contains('^'));
+    assert!(drawn(&tree, "(at n18)").contains("back: n18 ^"));
+    assert_eq!(tree.signs(), ["* this state", "^ drawn elsewhere", "... not drawn"]);
 }
