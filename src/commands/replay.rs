@@ -29,9 +29,9 @@ Examples:
 
 MATCH is a match number, job_id or match_id (columns job, job_id and match_id
 of matches.csv). If the facts form a board, the state is shown as a board; if
-there are only a few states, as a tree of all states, with `*` before it. Of the
-other facts, only those that became true (`+`) or false (`-`) in the step are
-listed; at the start, and with --step, all that are true.
+there are only a few states, as a tree, with `*` before the current state. Of
+the other facts, only those that became true (`+`) or false (`-`) in the step
+are listed; at the start, and with --step, all that are true.
 
 Keys in a terminal:
   Enter, n  next step
