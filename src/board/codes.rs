@@ -12,7 +12,7 @@ use super::show::Show;
 /// Minimum and maximum number of things in a row: two names are likelier a place.
 pub(super) const THINGS: std::ops::RangeInclusive<usize> = 3..=8;
 
-/// Maximum number of letters of a row of things.
+/// Maximum number of characters of a row of things.
 const MAX_WIDTH: usize = 60;
 
 /// How the facts of a relation are shown that are a code: there is one at most, it may change, and

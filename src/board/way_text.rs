@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use games::Expression;
 
-/// Maximum number of letters of moves.
+/// Maximum number of characters of moves.
 const MAX_LENGTH: usize = 24;
 
 /// Moves of one role.

@@ -35,28 +35,60 @@ fn replay(name: &str) -> Replay {
             },
             ReplaySeat { role: "o".into(), player: Some("beta".into()), reward: None, start: None },
         ],
-        boards: vec![ReplayBoard {
-            is_table: false,
-            is_tree: false,
-            is_lattice: false,
-            title: Some(name.into()),
-            columns: vec![name.into()],
-            rows: vec!["1".into()],
-            pieces: vec![
-                ReplayPiece::default(),
-                ReplayPiece { mark: name.into(), name: name.into(), ..ReplayPiece::default() },
-            ],
-            shift: 0,
-            gaps: vec![],
-            walls_right: vec![],
-            walls_above: vec![],
-        }],
+        boards: vec![
+            board(name, ReplayPiece::default()),
+            ReplayBoard {
+                is_table: true,
+                ..board(name, ReplayPiece { cards: vec![Some(name.into())], ..Default::default() })
+            },
+            ReplayBoard {
+                is_table: true,
+                ..board(
+                    name,
+                    ReplayPiece {
+                        cards: vec![Some(name.into()); 3],
+                        is_code: true,
+                        ..Default::default()
+                    },
+                )
+            },
+            ReplayBoard {
+                is_tree: true,
+                ..board(name, ReplayPiece { tree: tree(name), ..Default::default() })
+            },
+        ],
         facts: vec![name.into()],
         steps: vec![
-            ReplayStep { cells: vec![0], ..ReplayStep::default() },
-            ReplayStep { moves: vec![name.into()], cells: vec![1], ..ReplayStep::default() },
+            ReplayStep { cells: vec![0; 4], ..ReplayStep::default() },
+            ReplayStep { moves: vec![name.into()], cells: vec![1; 4], ..ReplayStep::default() },
         ],
     }
+}
+
+/// A board of one cell with a piece of this name.
+fn board(name: &str, piece: ReplayPiece) -> ReplayBoard {
+    ReplayBoard {
+        is_table: false,
+        is_tree: false,
+        is_lattice: false,
+        title: Some(name.into()),
+        columns: vec![name.into()],
+        rows: vec!["1".into()],
+        pieces: vec![
+            ReplayPiece::default(),
+            ReplayPiece { mark: name.into(), name: name.into(), ..piece },
+        ],
+        shift: 0,
+        gaps: vec![],
+        walls_right: vec![],
+        walls_above: vec![],
+    }
+}
+
+fn tree(name: &str) -> Vec<ReplayNode> {
+    let root = ReplayNode { name: name.into(), more: name.into(), ..ReplayNode::default() };
+    let next = ReplayNode { parent: Some(0), way: name.into(), is_here: true, ..root.clone() };
+    vec![root, next]
 }
 
 fn worker(name: &str) -> WorkerRow {
@@ -266,6 +298,11 @@ fn names_are_text() {
         let json = json.split("</script>").next().unwrap();
         let read: serde_json::Value = serde_json::from_str(json).unwrap();
         assert_eq!(read[0]["facts"][0], name);
+        let piece = |board: usize| &read[0]["boards"][board]["pieces"][1];
+        assert_eq!((&piece(1)["cards"][0], &piece(2)["cards"][2]), (&name.into(), &name.into()));
+        for key in ["name", "way", "more"] {
+            assert_eq!(piece(3)["tree"][1][key], name);
+        }
     }
 }
 
