@@ -18,7 +18,7 @@ use crate::recorded::{RecordedError, RecordedRun, positions};
 /// Maximum number of bytes that the replays of a page take.
 const MAX_BYTES: usize = 700_000;
 /// Maximum number of bytes of one replay: a long match of a game with many facts would take
-/// the room of all others.
+/// the room of all others. One that is longer is shown without trees.
 const MAX_REPLAY_BYTES: usize = 200_000;
 
 /// Replays of `records`, each with the reason why it is shown, as far as there is
@@ -39,7 +39,14 @@ pub fn drawn_replays<'a>(
     };
     let (mut replays, mut notes, mut n_bytes, mut n_left_out) = (vec![], vec![], 0, 0);
     for (record, reason) in records {
-        match drawn_replay(&mut recorded, record, reason) {
+        let whole = drawn_replay(&mut recorded, record, reason);
+        let drawn = match whole {
+            Ok(replay) if replay.n_bytes() > MAX_REPLAY_BYTES && replay.has_trees() => {
+                replay_of(&mut recorded, record, reason, false)
+            }
+            _ => whole,
+        };
+        match drawn {
             Ok(replay) => {
                 let more = replay.n_bytes();
                 if more <= MAX_REPLAY_BYTES && n_bytes + more <= MAX_BYTES {
@@ -73,12 +80,23 @@ pub fn drawn_replay(
     record: &MatchRecord,
     reason: &str,
 ) -> Result<Replay, RecordedError> {
+    replay_of(run, record, reason, true)
+}
+
+/// The same, with all facts in a list if it would have trees that are not wanted.
+fn replay_of(
+    run: &mut RecordedRun,
+    record: &MatchRecord,
+    reason: &str,
+    wants_trees: bool,
+) -> Result<Replay, RecordedError> {
     let has_times = run.spec().timings;
     let machine = run.machine(record)?;
     let positions = positions(machine, record)?;
     let game = machine.game();
     let mut facts = Numbered::default();
-    let boards = board::find(game, &positions);
+    let is_wanted = |boards: &Boards| wants_trees || !boards.iter().any(Board::is_tree);
+    let boards = board::find(game, &positions).filter(is_wanted);
     let mut drawings: Vec<Drawing<'_>> =
         boards.iter().flat_map(Boards::iter).map(Drawing::new).collect();
     let mut steps = Vec::with_capacity(positions.len());

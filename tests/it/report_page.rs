@@ -62,6 +62,49 @@ fn rewrite(run: &Path, change: impl Fn(&mut MatchRecord)) {
 /// A player's name that would like to be more.
 const HOSTILE: &str = "<script>window.owned=1</script>\"'><img src=x onerror=window.owned=2>&amp;";
 
+/// A road of this many places, on which one goes on to the next or the one after it.
+fn road(n_places: usize) -> String {
+    let arc = |at: usize| {
+        format!(
+            "(after place_of_a_long_name_{at} place_of_a_long_name_{})
+            (skips place_of_a_long_name_{at} place_of_a_long_name_{})\n",
+            at + 1,
+            at + 2
+        )
+    };
+    let arcs: String = (0..n_places).map(arc).collect();
+    format!(
+        "(role robot) (init (at place_of_a_long_name_0)) (goal robot 50) {arcs}
+        (<= (legal robot go_on_to_the_next_place) inner)
+        (<= (legal robot jump_over_the_next_one) inner)
+        (<= inner (true (at ?place)) (after ?place ?next))
+        (<= terminal (not inner))
+        (<= (next (at ?next)) (does robot go_on_to_the_next_place)
+            (true (at ?place)) (after ?place ?next))
+        (<= (next (at ?next)) (does robot jump_over_the_next_one)
+            (true (at ?place)) (skips ?place ?next))"
+    )
+}
+
+/// A tree is drawn anew for each state.
+#[test]
+fn a_replay_that_is_too_long_has_no_trees() {
+    for (n_places, has_tree) in [(20, true), (200, false)] {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("road.kif"), road(n_places)).unwrap();
+        let spec = "name = \"page\"\nblocks = 1\ngames = [\"road.kif\"]\nbudget = { nodes = 10 }\n\
+            players = [{ kind = \"legal\" }, { kind = \"random\" }]\n";
+        std::fs::write(folder.path().join("spec.toml"), spec).unwrap();
+        succeed(&gamemaster(folder.path(), &["run", "spec.toml", "--out", "page"]));
+        succeed(&gamemaster(folder.path(), &["report", "page", "--html", "page.html"]));
+        let page = std::fs::read_to_string(folder.path().join("page.html")).unwrap();
+        assert!(page.contains("id=\"replay-data\"") && !page.contains("worth replaying"));
+        assert_eq!(page.contains("\"is_tree\":true"), has_tree);
+        // Otherwise the facts are listed.
+        assert_eq!(page.contains("\"facts\":[\"(at place_of_a_long_name_0)\""), !has_tree);
+    }
+}
+
 #[test]
 fn the_page_is_written_where_it_is_asked_for() {
     let folder = played();

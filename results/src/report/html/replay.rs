@@ -205,4 +205,10 @@ impl Replay {
     pub fn n_bytes(&self) -> usize {
         serde_json::to_string(self).map_or(0, |json| json.len())
     }
+
+    /// Whether some board is a tree of states, which takes many bytes at each step.
+    #[must_use]
+    pub fn has_trees(&self) -> bool {
+        self.boards.iter().any(|board| board.is_tree)
+    }
 }
