@@ -28,10 +28,11 @@ Examples:
   gamemaster replay 17 --json               print states and moves as JSON lines
 
 MATCH is a match number, job_id or match_id (columns job, job_id and match_id
-of matches.csv). If the facts form a board, the state is shown as a board; if
-there are only a few states, as a tree, with `*` before the current state. Of
-the other facts, only those that became true (`+`) or false (`-`) in the step
-are listed; at the start, and with --step, all that are true.
+of matches.csv). If the facts form a board or another picture, it is shown. If
+not, and the game has only a few states, they are shown as a tree, with `*`
+before the current state. Of the facts that are not in the picture, only those
+that became true (`+`) or false (`-`) in the step are listed; at the start, and
+with --step, all that are true.
 
 Keys in a terminal:
   Enter, n  next step
