@@ -145,9 +145,9 @@ impl GameTree {
         for way in self.states.iter().flat_map(|state| &state.ways) {
             n_ways[way.to] += 1;
         }
-        let goes_on_once =
+        let is_met_again =
             |(state, n_ways): (&TreeState, &usize)| *n_ways > 1 && !state.ways.is_empty();
-        let is_again = self.states.iter().zip(&n_ways).any(goes_on_once);
+        let is_again = self.states.iter().zip(&n_ways).any(is_met_again);
         let signs = [
             (true, "* this state"),
             (is_again, "^ drawn elsewhere"),
