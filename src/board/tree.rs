@@ -14,7 +14,7 @@ use games::{Expression, Game};
 use super::relations::relations_of;
 use super::state_graph::{GameState, JointWay, StateGraph};
 use super::tree_picture::{NodeKind, TreeNode, TreePicture};
-use super::way_text::{joint_text, moves_text};
+use super::way_text::{joint_text, moves_text, plain_words};
 
 /// Maximum number of nodes that are drawn, and of moves on a line that is drawn.
 const MAX_NODES: usize = 40;
@@ -100,7 +100,7 @@ impl GameTree {
     /// The tree around the state that has these facts.
     pub(super) fn picture(&self, own_facts: &[String]) -> TreePicture {
         let Some(&here) = self.numbers.get(&own_facts.iter().cloned().collect()) else {
-            // Play never comes here.
+            // A state that was not found; see `StateGraph`.
             let kind = NodeKind::Moves(vec![]);
             let root = TreeNode { kind, is_here: true, ..TreeNode::root(own_facts.join(" ")) };
             return TreePicture { nodes: vec![root] };
@@ -308,10 +308,11 @@ fn names_with(states: &[Vec<Expression>], graph: &StateGraph, has_all: bool) -> 
         for fact in facts.iter().filter(|fact| !graph.counts(fact)) {
             match (fact, of(fact)) {
                 (Expression::List(items), Some((_, n_least, 1))) => {
-                    let word = if has_all { plain(fact) } else { items[1].to_string() };
+                    let word =
+                        if has_all { plain_words(fact).join(" ") } else { items[1].to_string() };
                     words.push((*n_least == 0, word));
                 }
-                _ => words.push((true, plain(fact))),
+                _ => words.push((true, plain_words(fact).join(" "))),
             }
         }
         words.sort_by_key(|(is_late, _)| *is_late);
@@ -319,14 +320,4 @@ fn names_with(states: &[Vec<Expression>], graph: &StateGraph, has_all: bool) -> 
         if words.is_empty() { "-".to_owned() } else { words.join(", ") }
     };
     states.iter().map(name).collect()
-}
-
-/// An expression without its outer parentheses.
-fn plain(fact: &Expression) -> String {
-    match fact {
-        Expression::Atom(name) => name.clone(),
-        Expression::List(items) => {
-            items.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
-        }
-    }
 }

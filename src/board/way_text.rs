@@ -10,7 +10,7 @@ const MAX_LENGTH: usize = 24;
 
 /// Moves of one role.
 pub(super) fn moves_text(moves: &[&Expression]) -> String {
-    let words: Vec<Vec<String>> = moves.iter().map(|one| words(one)).collect();
+    let words: Vec<Vec<String>> = moves.iter().map(|one| plain_words(one)).collect();
     let text = match shared(&words) {
         Some((first, last)) => first.iter().chain([&last]).cloned().collect::<Vec<_>>().join(" "),
         None => words.iter().map(|words| words.join(" ")).collect::<Vec<_>>().join("/"),
@@ -36,15 +36,16 @@ pub(super) fn joint_text(joint_moves: &[Vec<&Expression>]) -> String {
         by_role.iter().map(|moves| moves_text(moves)).collect::<Vec<_>>().join(", ")
     } else {
         let joint = |moves: &Vec<&Expression>| {
-            moves.iter().map(|one| words(one).join(" ")).collect::<Vec<_>>().join(", ")
+            moves.iter().map(|one| plain_words(one).join(" ")).collect::<Vec<_>>().join(", ")
         };
         joint_moves.iter().map(joint).collect::<Vec<_>>().join(" / ")
     };
     shortened(text, joint_moves.len())
 }
 
-fn words(played: &Expression) -> Vec<String> {
-    match played {
+/// The words of an expression, without its outer parentheses.
+pub(super) fn plain_words(expression: &Expression) -> Vec<String> {
+    match expression {
         Expression::Atom(name) => vec![name.clone()],
         Expression::List(items) => items.iter().map(ToString::to_string).collect(),
     }
