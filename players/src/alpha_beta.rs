@@ -7,6 +7,7 @@
 
 use crate::endgames::SOLVED;
 use crate::kind::PlayerKind;
+use crate::match_budget::{MATCH_NODES, MATCH_TIME, MatchBudget};
 use crate::options::OptionSpec;
 use crate::search::chance::ChanceCuts;
 use crate::search::searcher::Searcher;
@@ -87,7 +88,7 @@ const EXTEND_FORCED: OptionSpec = OptionSpec {
 const ALLOCATE_TIME: OptionSpec = OptionSpec {
     name: "allocate_time",
     accepts: "true or false",
-    default: "false",
+    default: "false, or true with `match_time` or `match_nodes`",
     help: "Reply before the clock ends if all other moves are proven to lose, or the next depth \
            is not expected to be finished in time.",
 };
@@ -106,6 +107,8 @@ const OPTIONS: &[OptionSpec] = &[
     QUIESCENCE,
     EXTEND_FORCED,
     ALLOCATE_TIME,
+    MATCH_TIME,
+    MATCH_NODES,
     settings::PONDER,
     settings::MOVE_ORDER,
     SOLVED,
@@ -127,6 +130,7 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         let accepts = "0, or `deepening` with `killer_moves` or `history`, which choose the moves";
         return Err(reader.conflict(WIDTH.name, accepts));
     }
+    let budget = MatchBudget::read(&reader)?;
     let settings = Settings {
         opponents: reader.choice(OPPONENTS.name, &opponents, Opponents::Paranoid)?,
         window: if bounded { BOUNDED } else { OUTSIDE },
@@ -141,14 +145,15 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         width,
         quiescence: u32::try_from(quiescence).expect("the range was checked"),
         extends_forced: reader.boolean(EXTEND_FORCED.name, false)?,
-        allocates_time: reader.boolean(ALLOCATE_TIME.name, false)?,
+        allocates_time: reader.boolean(ALLOCATE_TIME.name, !budget.is_none())?,
     };
     let move_order = reader.moves(settings::MOVE_ORDER.name)?;
     let solved = match settings.opponents {
         Opponents::Cooperative => reader.without_table(SOLVED.name)?,
         _ => reader.table(SOLVED.name)?,
     };
-    let searcher = Searcher::new(KIND.name, settings, move_order, reader.seed()?);
+    let seed = reader.seed()?;
+    let searcher = Searcher::new(KIND.name, settings, move_order, seed);
     let ponders = reader.boolean(settings::PONDER.name, false)?;
-    Ok(Box::new(searcher.pondering(ponders).knowing(solved)))
+    Ok(budget.limit(KIND.name, seed, searcher.pondering(ponders).knowing(solved)))
 }

@@ -57,6 +57,7 @@ mod is_mcts;
 pub mod kind;
 pub mod learning;
 mod legal;
+mod match_budget;
 mod mcts;
 mod minimax;
 mod monte_carlo;

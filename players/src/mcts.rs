@@ -35,6 +35,7 @@ mod self_play;
 #[cfg(test)]
 mod solved_games;
 mod team;
+mod time_allocation;
 mod tree;
 mod visits;
 
@@ -52,6 +53,7 @@ use self::search::{Search, Settings};
 use crate::endgames::{SOLVED, check_table, move_of_table};
 use crate::kind::PlayerKind;
 use crate::learning::LinearEvaluation;
+use crate::match_budget::{MATCH_NODES, MATCH_TIME, MatchBudget};
 use crate::options::OptionSpec;
 use crate::search::settings::PONDER;
 use crate::search::track::Track;
@@ -199,6 +201,14 @@ const THREADS: OptionSpec = OptionSpec {
            give another move. Where an evaluation takes the place of playouts, one thread searches.",
 };
 
+const ALLOCATE_TIME: OptionSpec = OptionSpec {
+    name: "allocate_time",
+    accepts: "true or false",
+    default: "false, or true with `match_time` or `match_nodes`",
+    help: "Reply before the clock ends if no other move can be tried as often as the best one in \
+           the time left.",
+};
+
 const OPTIONS: &[OptionSpec] = &[
     ITERATIONS,
     EXPLORATION,
@@ -216,6 +226,9 @@ const OPTIONS: &[OptionSpec] = &[
     MARGIN,
     SIMULTANEOUS,
     THREADS,
+    ALLOCATE_TIME,
+    MATCH_TIME,
+    MATCH_NODES,
     PONDER,
     SOLVED,
 ];
@@ -261,20 +274,23 @@ fn make(options: &Options) -> Result<Box<dyn Player>, OptionError> {
         None => reader.choice(EVALUATION.name, &[("auto", true), ("none", false)], true)?,
     };
     let seed = reader.seed()?;
-    Ok(Box::new(Mcts {
+    let budget = MatchBudget::read(&reader)?;
+    let player = Mcts {
         iterations: reader.integer(ITERATIONS.name, 0..=i64::MAX, 0)?.cast_unsigned(),
         settings,
         given,
         learns,
         solved: reader.table(SOLVED.name)?,
         n_threads,
+        allocates_time: reader.boolean(ALLOCATE_TIME.name, !budget.is_none())?,
         ponders: reader.boolean(PONDER.name, false)?,
         seed,
         rng: seed::generator(0, seed),
         seated: None,
         deliberation: None,
         recorded_nodes: None,
-    }))
+    };
+    Ok(budget.limit(KIND.name, seed, player))
 }
 
 /// A player with its settings, and the match that it plays.
@@ -289,6 +305,8 @@ struct Mcts {
     /// Values that are known before any search.
     solved: Option<Arc<ValueTable>>,
     n_threads: usize,
+    /// Replies once the move is decided.
+    allocates_time: bool,
     ponders: bool,
     seed: Option<i64>,
     rng: Pcg64,
@@ -394,6 +412,8 @@ impl Player for Mcts {
             (0, ..) => u64::MAX,
             (iterations, ..) => iterations,
         };
+        let chooser = (self.allocates_time && turn.legal.len() > 1).then_some(seated.track.role);
+        seated.search.reply_once_decided(chooser);
         let Some(root) = seated.run(&state, stop, limit)? else {
             return Ok(fallback);
         };

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytesize::ByteSize;
 use games::Expression;
@@ -27,6 +28,10 @@ pub struct OptionSpec {
     /// One sentence on what it does.
     pub help: &'static str,
 }
+
+/// The durations that options may have.
+const SHORTEST: Duration = Duration::from_millis(1);
+const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// The text of [`OptionSpec::accepts`] for the path of a table. This crate opens no files: the
 /// reader of a spec replaces the path by [`Value::Table`].
@@ -381,6 +386,21 @@ impl Reader<'_> {
             _ => None,
         };
         bytes.filter(|&bytes| bytes >= least).ok_or_else(|| self.refuse(name, value))
+    }
+
+    /// A duration of a millisecond or more, written as a text such as `30s` or `1m 30s`, if the
+    /// option is set.
+    ///
+    /// # Errors
+    /// If it is something else.
+    pub fn duration(&self, name: &str) -> Result<Option<Duration>, OptionError> {
+        let Some(value) = self.value(name) else { return Ok(None) };
+        let duration = match value {
+            Value::Text(text) => humantime::parse_duration(text).ok(),
+            _ => None,
+        };
+        let is_meant = |duration: &Duration| (SHORTEST..=LONGEST).contains(duration);
+        duration.filter(is_meant).map(Some).ok_or_else(|| self.refuse(name, value))
     }
 
     /// A list of moves, each a text that reads as one term; empty by default.

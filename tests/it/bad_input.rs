@@ -190,7 +190,7 @@ fn players_as_words() {
     wrong(
         r#""legal", { id = "deep", kind = "alpha_beta", dept = 9 }"#,
         expect![[r#"
-        error: spec.toml:2: `alpha_beta` has no option `dept` (did you mean `depth`?); expected opponents, depth, evaluation, deepening, transposition, bounded, chance_cuts, killer_moves, history, width, quiescence, extend_forced, allocate_time, ponder, move_order, table or seed
+        error: spec.toml:2: `alpha_beta` has no option `dept` (did you mean `depth`?); expected opponents, depth, evaluation, deepening, transposition, bounded, chance_cuts, killer_moves, history, width, quiescence, extend_forced, allocate_time, match_time, match_nodes, ponder, move_order, table or seed
     "#]],
     );
 }

@@ -143,6 +143,9 @@ impl Search {
         if self.counters.is_full {
             notes.push("the tree reached its memory limit and stopped growing".to_owned());
         }
+        if self.time_allocation.is_early {
+            notes.push("replied early: no other move can be tried as often any more".to_owned());
+        }
         if !bounds.is_exact() && bounds != Bounds::OPEN {
             let [low, high] = [bounds.low, bounds.high].map(|units| 100.0 * bounds::share(units));
             notes.push(format!("the value is proven to lie between {low:.0} and {high:.0}"));
@@ -172,6 +175,18 @@ impl Search {
             Choice { action: edge.action, visits: edge.visits, value, bounds, settled }
         };
         own.iter().zip(joint_bounds).map(of).collect()
+    }
+
+    /// How many more descents made the best of my moves than any other that may be as good; `None`
+    /// if no other may.
+    pub(super) fn lead(&self, root: u32, me: RoleId) -> Option<u32> {
+        let choices = self.choices(root, me);
+        let bounds = self.tree.bounds(root)[usize::from(me.0)];
+        let Some(best) = best_choice(&choices, bounds) else { return Some(0) };
+        let may_be_better =
+            |choice: &&Choice| choice.action != best.action && choice.bounds.high > best.bounds.low;
+        let rivals = choices.iter().filter(may_be_better);
+        rivals.map(|rival| best.visits.saturating_sub(rival.visits)).min()
     }
 
     /// What is expected to be played: what was tried most often.

@@ -22,6 +22,7 @@ use super::proof;
 use super::recycling::{Recycled, Recycler};
 use super::regret_matching::{self, Regrets, Simultaneous};
 use super::roles::Roles;
+use super::time_allocation::TimeAllocation;
 use super::tree::{Edge, Kind, NONE, Tree, by_role};
 use crate::Stop;
 
@@ -145,6 +146,8 @@ pub(super) struct Search {
     brought: Vec<f32>,
     chosen: Vec<u32>,
     stamp: u32,
+    /// When to reply before the end.
+    pub(super) time_allocation: TimeAllocation,
     /// States and playouts of all passes, for the expected length.
     total_states: f64,
     total_playouts: f64,
@@ -173,6 +176,7 @@ impl Search {
             brought: Vec::new(),
             chosen: Vec::new(),
             stamp: 0,
+            time_allocation: TimeAllocation::default(),
             total_states: 0.0,
             total_playouts: 0.0,
             counters: Counters::default(),
@@ -187,6 +191,7 @@ impl Search {
         stop: &Stop,
     ) -> Result<(), ReasoningError> {
         self.counters = Counters { nodes: 1, ..Counters::default() };
+        self.time_allocation.begin();
         self.expander.n_table_hits = 0;
         self.best_line.begin(machine, state)?;
         self.move_averages.age();
@@ -275,6 +280,7 @@ impl Search {
             && !self.tree.is_settled(self.root)
             && !self.best_line.is_perfect()
             && !self.is_broken
+            && !self.is_decided(end)
         {
             if !self.counters.is_full && self.recycler.is_full(&self.tree) {
                 if self.n_under_way > 0 {
@@ -337,6 +343,12 @@ impl Search {
             leaves = leaves.min((playouts / lanes).max(1));
         }
         Some((leaves, lanes))
+    }
+
+    /// About how many more descents a node budget allows than their mean cost says, because their
+    /// playouts become fewer and fewer at its end.
+    pub(super) fn n_cheap_descents(&self) -> f64 {
+        PASSES * (1.0 + (self.settings.lanes as f64).ln())
     }
 
     /// Makes descents until a pass of playouts is full.
