@@ -167,7 +167,8 @@ async fn carry_out(watch: &Watch, target: &Target, message: String, limits: Limi
         Err(error) => return unsent(Err(error)),
     };
     let mut talk = Talk::new(stream, limits);
-    let request = request(target, message);
+    let request = request(target, &message);
+    drop(message);
     let sent = {
         let sending = pin!(talk.send(&request));
         watch.timeout(begun, limits.connect, sending).await
@@ -234,21 +235,31 @@ async fn connect(
     }
 }
 
+const REQUEST_LINE: &[u8] = b"POST / HTTP/1.0\r\n";
+
 /// The bytes of a request.
-fn request(target: &Target, message: String) -> Vec<u8> {
-    let headers: [(&str, &[u8]); 5] = [
+fn request(target: &Target, message: &str) -> Vec<u8> {
+    let length = message.len().to_string();
+    let headers: [(&str, &[u8]); 6] = [
         ("Accept", b"text/delim"),
         ("Host", target.host.as_bytes()),
         ("Sender", b"GAMESERVER"),
         ("Receiver", target.receiver.as_bytes()),
         ("Content-Type", b"text/acl"),
+        ("Content-Length", length.as_bytes()),
     ];
-    let mut request = b"POST / HTTP/1.0\r\n".to_vec();
+    // Of its size from the start: what had to grow does not come from the memory that the thread
+    // has freed before, which the allocator keeps for it.
+    let n_bytes: usize = headers.iter().map(|(name, value)| name.len() + value.len() + 4).sum();
+    let mut request = Vec::with_capacity(REQUEST_LINE.len() + n_bytes + 2 + message.len());
+    request.extend(REQUEST_LINE);
     for (name, value) in headers {
-        request.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
+        for part in [name.as_bytes(), b": ", value, b"\r\n"] {
+            request.extend(part);
+        }
     }
-    request.extend(format!("Content-Length: {}\r\n\r\n", message.len()).into_bytes());
-    request.extend(message.into_bytes());
+    request.extend(b"\r\n");
+    request.extend(message.as_bytes());
     request
 }
 
