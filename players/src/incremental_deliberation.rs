@@ -69,6 +69,9 @@ const OPTIONS: &[OptionSpec] = &[MAX_STATES, EVALUATION, settings::MOVE_ORDER];
 /// Descents that end at no new state, before the rest counts as play without end.
 const MAX_FRUITLESS: u32 = 1000;
 
+/// Entries of a list whose memory is kept while its node holds no state.
+const MOST_KEPT: usize = 64;
+
 /// Rewards are whole numbers, and their means differ by more.
 const EPSILON: f64 = 1e-9;
 
@@ -126,7 +129,7 @@ struct Tree {
     met_simultaneous_moves: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Node {
     state: State,
     key: StateKey,
@@ -136,20 +139,60 @@ struct Node {
     estimate: Option<f64>,
     /// Descents that came here.
     visits: u64,
-    /// My moves with what they lead to; none if the state is not expanded, or terminal.
-    moves: Vec<OwnMove>,
+    /// My moves; none if the state is not expanded, or terminal.
+    actions: Vec<MoveId>,
+    /// The states that these lead to: by my move, then by joint reply of the others, then by move of
+    /// chance.
+    children: Vec<u32>,
+    /// Moves of chance.
+    n_outcomes: usize,
     /// All nodes that lead here, and perhaps some that no longer do.
-    parents: Vec<usize>,
+    parents: Vec<u32>,
     is_expanded: bool,
     /// It holds no state.
     is_free: bool,
 }
 
-#[derive(Debug)]
-struct OwnMove {
+/// One of my moves in a node.
+#[derive(Clone, Copy, Debug)]
+struct OwnMove<'a> {
     action: MoveId,
+    /// The states that it leads to.
+    children: &'a [u32],
+    n_outcomes: usize,
+}
+
+impl<'a> OwnMove<'a> {
     /// For each joint reply of the others, the states after the moves of chance.
-    replies: Vec<Vec<usize>>,
+    fn replies(self) -> impl Iterator<Item = &'a [u32]> {
+        self.children.chunks_exact(self.n_outcomes)
+    }
+}
+
+impl Node {
+    /// My moves with what they lead to; none if the state is not expanded, or terminal.
+    fn moves(&self) -> impl Iterator<Item = OwnMove<'_>> {
+        let n_children = self.children.len() / self.actions.len().max(1);
+        let children = self.children.chunks_exact(n_children.max(1));
+        let own = |(&action, children)| OwnMove { action, children, n_outcomes: self.n_outcomes };
+        self.actions.iter().zip(children).map(own)
+    }
+
+    /// Makes room for another state. Small memory is kept for it: where hundreds of thousands of
+    /// blocks are freed, the allocator may join them in one call, which takes longer than a short
+    /// clock.
+    fn free(&mut self) {
+        self.actions.clear();
+        self.children.clear();
+        self.parents.clear();
+        if self.children.capacity() > MOST_KEPT {
+            (self.actions, self.children) = (Vec::new(), Vec::new());
+        }
+        if self.parents.capacity() > MOST_KEPT {
+            self.parents = Vec::new();
+        }
+        (self.is_expanded, self.is_free) = (false, true);
+    }
 }
 
 /// Lower and upper bound of a move or a reply.
@@ -188,28 +231,17 @@ impl Tree {
         if let Some(&at) = self.index.get(&key) {
             return at;
         }
-        let node = Node {
-            state: state.clone(),
-            key,
-            lower: 0.0,
-            upper: 100.0,
-            estimate: None,
-            visits: 0,
-            moves: Vec::new(),
-            parents: Vec::new(),
-            is_expanded: false,
-            is_free: false,
-        };
         let at = match self.free.pop() {
-            Some(at) => {
-                self.nodes[at] = node;
-                at
-            }
+            Some(at) => at,
             None => {
-                self.nodes.push(node);
+                self.nodes.push(Node::default());
                 self.nodes.len() - 1
             }
         };
+        let node = &mut self.nodes[at];
+        node.state.clone_from(state);
+        (node.key, node.estimate, node.visits) = (key, None, 0);
+        (node.lower, node.upper, node.is_free) = (0.0, 100.0, false);
         self.index.insert(key, at);
         at
     }
@@ -236,9 +268,7 @@ impl Tree {
         }
         for &at in &dropped {
             poll()?;
-            let node = &mut self.nodes[at];
-            (node.moves, node.parents) = (Vec::new(), Vec::new());
-            (node.state, node.is_expanded, node.is_free) = (State::default(), false, true);
+            self.nodes[at].free();
             self.free.push(at);
         }
         Ok(!dropped.is_empty())
@@ -252,8 +282,8 @@ impl Tree {
         let mut left = vec![self.root];
         while let Some(at) = left.pop() {
             poll()?;
-            let below = self.nodes[at].moves.iter().flat_map(|own| own.replies.iter().flatten());
-            left.extend(below.filter(|&&at| !std::mem::replace(&mut is_met[at], true)));
+            let below = self.nodes[at].children.iter().map(|&at| at as usize);
+            left.extend(below.filter(|&at| !std::mem::replace(&mut is_met[at], true)));
         }
         Ok(is_met)
     }
@@ -263,22 +293,22 @@ impl Tree {
     }
 
     /// Bounds of the state after a joint reply: the mean over chance.
-    fn of_reply(&self, outcomes: &[usize]) -> Bounds {
+    fn of_reply(&self, outcomes: &[u32]) -> Bounds {
         let n = outcomes.len() as f64;
         let sum = |bound: fn(&Node) -> f64| {
-            outcomes.iter().map(|&at| bound(&self.nodes[at])).sum::<f64>()
+            outcomes.iter().map(|&at| bound(&self.nodes[at as usize])).sum::<f64>()
         };
         (sum(|node| node.lower) / n, sum(|node| node.upper) / n)
     }
 
     /// Bounds of one of my moves: the worst reply.
-    fn of_move(&self, own: &OwnMove) -> Bounds {
-        let replies = own.replies.iter().map(|outcomes| self.of_reply(outcomes));
+    fn of_move(&self, own: OwnMove<'_>) -> Bounds {
+        let replies = own.replies().map(|outcomes| self.of_reply(outcomes));
         replies.fold((100.0, 100.0), |a: Bounds, b| (a.0.min(b.0), a.1.min(b.1)))
     }
 
-    fn n_visits(&self, outcomes: &[usize]) -> u64 {
-        outcomes.iter().map(|&at| self.nodes[at].visits).sum()
+    fn n_visits(&self, outcomes: &[u32]) -> u64 {
+        outcomes.iter().map(|&at| self.nodes[at as usize].visits).sum()
     }
 
     /// The state to expand next: best-first among what is not settled, and by the estimates
@@ -294,28 +324,29 @@ impl Tree {
                 return at;
             }
             let node = &self.nodes[at];
-            let open = |own: &&OwnMove| {
-                let (lower, upper) = self.of_move(own);
+            let open = |own: &OwnMove<'_>| {
+                let (lower, upper) = self.of_move(*own);
                 upper - lower >= EPSILON
             };
-            let own = node.moves.iter().filter(open).max_by(|a, b| {
-                let least = |own: &OwnMove| {
-                    own.replies.iter().map(|outcomes| self.n_visits(outcomes)).sum::<u64>()
-                };
+            let own = node.moves().filter(open).max_by(|&a, &b| {
                 let upper = self.of_move(a).1.total_cmp(&self.of_move(b).1);
-                let looks = || self.compare(is_guided, Self::estimate_of_move, *a, *b);
-                upper.then_with(looks).then_with(|| least(b).cmp(&least(a)))
+                let estimate = |own| self.estimate_of_move(own);
+                let looks = || self.compare(is_guided, estimate, a, b);
+                let visits = || self.n_visits(b.children).cmp(&self.n_visits(a.children));
+                upper.then_with(looks).then_with(visits)
             });
             let Some(own) = own else { return at };
-            let is_open = |outcomes: &&Vec<usize>| outcomes.iter().any(|&at| !self.is_solved(at));
-            let reply = own.replies.iter().filter(is_open).min_by(|a, b| {
+            let is_open =
+                |outcomes: &&[u32]| outcomes.iter().any(|&at| !self.is_solved(at as usize));
+            let reply = own.replies().filter(is_open).min_by(|&a, &b| {
                 let lower = self.of_reply(a).0.total_cmp(&self.of_reply(b).0);
-                let looks = || self.compare(is_guided, Self::estimate_of_reply, &a[..], &b[..]);
+                let estimate = |outcomes| self.estimate_of_reply(outcomes);
+                let looks = || self.compare(is_guided, estimate, a, b);
                 lower.then_with(looks).then_with(|| self.n_visits(a).cmp(&self.n_visits(b)))
             });
             let Some(outcomes) = reply else { return at };
             let gap = |at: usize| self.nodes[at].upper - self.nodes[at].lower;
-            let next = outcomes.iter().copied().max_by(|&a, &b| {
+            let next = outcomes.iter().map(|&at| at as usize).max_by(|&a, &b| {
                 let visits = || self.nodes[b].visits.cmp(&self.nodes[a].visits);
                 gap(a).total_cmp(&gap(b)).then_with(visits)
             });
@@ -327,17 +358,17 @@ impl Tree {
     fn back_up(&mut self, from: usize) {
         let mut left = VecDeque::from([from]);
         while let Some(at) = left.pop_front() {
-            if self.nodes[at].moves.is_empty() {
+            if self.nodes[at].actions.is_empty() {
                 continue;
             }
-            let bounds = self.nodes[at].moves.iter().map(|own| self.of_move(own));
+            let bounds = self.nodes[at].moves().map(|own| self.of_move(own));
             let (lower, upper) =
                 bounds.fold((0.0, 0.0), |a: Bounds, b| (a.0.max(b.0), a.1.max(b.1)));
             let node = &mut self.nodes[at];
             let tighter = (lower.max(node.lower), upper.min(node.upper));
             if tighter != (node.lower, node.upper) {
                 (node.lower, node.upper) = tighter;
-                left.extend(node.parents.iter().copied());
+                left.extend(node.parents.iter().map(|&parent| parent as usize));
             }
         }
     }
@@ -345,13 +376,13 @@ impl Tree {
     /// My moves at the root, in the order of the rules.
     fn root_moves(&self) -> Vec<RootMove> {
         let Some(root) = self.nodes.get(self.root) else { return Vec::new() };
-        let of = |own: &OwnMove| RootMove {
+        let of = |own: OwnMove<'_>| RootMove {
             action: own.action,
             bounds: self.of_move(own),
             estimate: self.estimate_of_move(own),
-            visits: own.replies.iter().map(|outcomes| self.n_visits(outcomes)).sum(),
+            visits: self.n_visits(own.children),
         };
-        root.moves.iter().map(of).collect()
+        root.moves().map(of).collect()
     }
 }
 
@@ -432,26 +463,28 @@ impl Growth<'_> {
         let n_replies = self.roles.n_replies(&self.frame);
         let chance = self.roles.chance;
         let n_outcomes = chance.map_or(1, |chance| self.frame.legal[chance].len());
-        let mut moves = Vec::new();
+        // Those of the node, whose memory is there already.
+        let mut actions = std::mem::take(&mut tree.nodes[at].actions);
+        let mut children = std::mem::take(&mut tree.nodes[at].children);
+        actions.clear();
+        children.clear();
+        children.reserve_exact(n_children);
         for index in 0..self.frame.legal[me].len() {
             self.frame.pick(me, index);
-            let action = self.frame.joint[me];
-            let mut replies = Vec::new();
+            actions.push(self.frame.joint[me]);
             for reply in 0..n_replies {
                 self.roles.set_reply(&mut self.frame, reply);
-                let mut outcomes = Vec::with_capacity(n_outcomes);
                 for outcome in 0..n_outcomes {
                     if let Some(chance) = chance {
                         self.frame.pick(chance, outcome);
                     }
-                    outcomes.push(self.child(tree, at)?);
+                    children.push(index_of(self.child(tree, at)?));
                 }
-                replies.push(outcomes);
             }
-            moves.push(OwnMove { action, replies });
         }
         let node = &mut tree.nodes[at];
-        (node.moves, node.is_expanded) = (moves, true);
+        (node.actions, node.children) = (actions, children);
+        (node.n_outcomes, node.is_expanded) = (n_outcomes, true);
         Ok(true)
     }
 
@@ -463,19 +496,28 @@ impl Growth<'_> {
         let mut next = State::default();
         self.machine.next_state(&self.frame.state, &self.frame.joint, &mut next)?;
         let child = tree.node(self.machine.key(&next), &next);
-        if !tree.nodes[child].parents.contains(&parent) {
-            tree.nodes[child].parents.push(parent);
+        let (parents, parent) = (&mut tree.nodes[child].parents, index_of(parent));
+        if !parents.contains(&parent) {
+            parents.push(parent);
         }
         self.estimate(tree, child, &next)?;
         Ok(child)
     }
 }
 
+/// A node as it is written into others.
+///
+/// # Panics
+/// If there are more nodes than memory holds.
+fn index_of(at: usize) -> u32 {
+    u32::try_from(at).expect("a tree has fewer than 2^32 nodes")
+}
+
 impl Tree {
     /// The bounds of `at` changed: those above follow.
     fn raise(&mut self, at: usize) {
         for parent in self.nodes[at].parents.clone() {
-            self.back_up(parent);
+            self.back_up(parent as usize);
         }
     }
 }

@@ -47,7 +47,7 @@ impl Growth<'_> {
             let node = &tree.nodes[at];
             let mut frame = Frame::new(self.roles.n_roles);
             frame.begin(&node.state);
-            let stage = match (node.is_expanded, node.moves.is_empty()) {
+            let stage = match (node.is_expanded, node.actions.is_empty()) {
                 (false, _) => Stage::Unexpanded,
                 (true, false) => Stage::Expanded,
                 (true, true) if frame.is_terminal(self.machine, None)? => Stage::Terminal,
@@ -96,9 +96,9 @@ fn choosers(frame: &Frame) -> impl Iterator<Item = RoleId> {
 /// back to a state of the line; such moves are left out.
 fn shown_below(tree: &Tree, line: &Line<'_, Shown>) -> Vec<Shown> {
     let mut below = Vec::new();
-    for (own, action) in tree.nodes[line.last().at].moves.iter().enumerate() {
-        for (reply, outcomes) in action.replies.iter().enumerate() {
-            for (outcome, &at) in outcomes.iter().enumerate() {
+    for (own, action) in tree.nodes[line.last().at].moves().enumerate() {
+        for (reply, outcomes) in action.replies().enumerate() {
+            for (outcome, at) in outcomes.iter().map(|&at| at as usize).enumerate() {
                 if line.upwards().all(|above| above.at != at) {
                     below.push(Shown { at, way: Way { own, reply, outcome } });
                 }

@@ -28,26 +28,26 @@ impl Tree {
     }
 
     /// What the state after a joint reply looks worth: the mean over chance.
-    pub(super) fn estimate_of_reply(&self, outcomes: &[usize]) -> f64 {
-        outcomes.iter().map(|&at| self.estimate(at)).sum::<f64>() / outcomes.len() as f64
+    pub(super) fn estimate_of_reply(&self, outcomes: &[u32]) -> f64 {
+        outcomes.iter().map(|&at| self.estimate(at as usize)).sum::<f64>() / outcomes.len() as f64
     }
 
     /// What one of my moves looks worth: as much as the reply that looks worst.
-    pub(super) fn estimate_of_move(&self, own: &OwnMove) -> f64 {
-        let replies = own.replies.iter().map(|outcomes| self.estimate_of_reply(outcomes));
+    pub(super) fn estimate_of_move(&self, own: OwnMove<'_>) -> f64 {
+        let replies = own.replies().map(|outcomes| self.estimate_of_reply(outcomes));
         replies.fold(100.0, f64::min)
     }
 
     /// Which of two looks better by its estimate, if states have estimates.
-    pub(super) fn compare<T: ?Sized>(
+    pub(super) fn compare<T>(
         &self,
         is_guided: bool,
-        estimate: fn(&Self, &T) -> f64,
-        one: &T,
-        other: &T,
+        estimate: impl Fn(T) -> f64,
+        one: T,
+        other: T,
     ) -> Ordering {
         match is_guided {
-            true => estimate(self, one).total_cmp(&estimate(self, other)),
+            true => estimate(one).total_cmp(&estimate(other)),
             false => Ordering::Equal,
         }
     }
@@ -56,7 +56,7 @@ impl Tree {
     pub(super) fn renew_estimates(&mut self) {
         for step in (0..self.way.len()).rev() {
             let at = self.way[step];
-            let moves = self.nodes[at].moves.iter().map(|own| self.estimate_of_move(own));
+            let moves = self.nodes[at].moves().map(|own| self.estimate_of_move(own));
             let best = moves.reduce(f64::max);
             let node = &mut self.nodes[at];
             node.estimate = best.or(node.estimate);

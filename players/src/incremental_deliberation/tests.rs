@@ -147,8 +147,7 @@ fn check_links(tree: &Tree) -> Result<(), TestCaseError> {
     while let Some(at) = left.pop() {
         prop_assert!(!tree.nodes[at].is_free);
         if seen.insert(at) {
-            let moves = &tree.nodes[at].moves;
-            left.extend(moves.iter().flat_map(|own| own.replies.iter().flatten()));
+            left.extend(tree.nodes[at].children.iter().map(|&at| at as usize));
         }
     }
     prop_assert!(tree.index.iter().all(|(key, &at)| *key == tree.nodes[at].key));
@@ -291,10 +290,10 @@ fn a_state_is_expanded_though_playouts_use_up_the_budget() {
         Seat { machine: seat_machine, role: ME, start_clock: None, play_clock: None, seed: 1 };
     player.start(seat, &Stop::never().after_nodes(200)).unwrap();
     let root = &player.tree.nodes[player.tree.root];
-    assert!(root.is_expanded && root.moves.len() > 1);
-    let replies = root.moves.iter().flat_map(|own| own.replies.iter().flatten());
-    let estimated = replies.filter(|&&at| player.tree.nodes[at].estimate.is_some()).count();
-    assert!(0 < estimated && estimated < root.moves.len(), "{estimated}");
+    assert!(root.is_expanded && root.actions.len() > 1);
+    let children = root.children.iter().map(|&at| at as usize);
+    let estimated = children.filter(|&at| player.tree.nodes[at].estimate.is_some()).count();
+    assert!(0 < estimated && estimated < root.actions.len(), "{estimated}");
 }
 
 #[test]
