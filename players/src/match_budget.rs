@@ -23,9 +23,9 @@ pub(crate) const MATCH_TIME: OptionSpec = OptionSpec {
     name: "match_time",
     accepts: "a duration with its unit, such as \"30s\"",
     default: "none",
-    help: "Thinking time for all moves of a match together, after the start clock. The player \
-           allocates it over the moves that it expects to make, as if `allocate_time` were true. \
-           The play clock still limits each move.",
+    help: "Thinking time for all moves of a match together; the start clock is extra. The player \
+           allocates it over the choices that it expects to have, and `allocate_time` is then true \
+           by default. The play clock still limits each move.",
 };
 
 pub(crate) const MATCH_NODES: OptionSpec = OptionSpec {

@@ -163,8 +163,9 @@ const PLAYOUT_MOVES: OptionSpec = OptionSpec {
     default: "\"decisive\"",
     help: "Moves that playouts choose among: `legal`, all legal ones; `decisive`, those that win \
            immediately, else those after which no opponent wins immediately, else all. `decisive` \
-           acts as `legal` where roles move at the same time or win together, and where it would \
-           need a network more than 16 times as large.",
+           acts as `legal` where roles move at the same time or win together, where no move wins \
+           immediately, and where it would need a network of more than 50,000 conjunctions, or of \
+           more than 16 times as many as the game's own network.",
 };
 
 const PREFERENCE: OptionSpec = OptionSpec {

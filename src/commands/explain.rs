@@ -65,11 +65,11 @@ The line `judgement` puts the value into words, where 50 is even: lost (0 by
 proof), losing (below 10), worse (below 30), slightly worse (below 45), even,
 slightly better (above 55), better (above 70), winning (above 90), won (100 by
 proof). Only a search to the end of the game, or the table of a solved game, is
-a proof. Playouts prove nothing. Nor does a search prove anything in a game of
-hidden information, or if it assumes that the others help the player
-(`opponents=cooperative`) or play for themselves (`max_n`), or, except for
-`mcts`, if moves are simultaneous. A move with fewer than 20 playouts gets no
-judgement.";
+a proof. Playouts prove nothing. Nor does a search in three cases: in a game of
+hidden information; if it assumes that the other roles help the player
+(`opponents=cooperative`) or play for themselves (`opponents=max_n`); and if it
+meets simultaneous moves (there only `mcts` proves values). A move with fewer
+than 20 playouts gets no judgement.";
 
 /// Arguments of `gamemaster explain`.
 #[derive(Args, Debug)]

@@ -44,10 +44,10 @@ pub struct DrainArguments {
 /// Arguments of `gamemaster queue purge`.
 #[derive(Debug, Args)]
 pub struct PurgeArguments {
-    /// Empty the queue of this NATS server
+    /// Remove runs from the queue of this NATS server
     #[arg(value_name = "nats://HOST:4222")]
     pub queue: String,
-    /// Remove these runs, as `queue status` lists them
+    /// Remove these runs, as `queue status` lists them (or give --all)
     #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
     /// Remove all runs

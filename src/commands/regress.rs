@@ -44,11 +44,11 @@ seeds and seats. Without opponents, base and head play each other. The suite
 
 A compared block is what base and head play at one game with one budget, against
 all opponents, under the same conditions. Compared blocks are played in cycles
-of four parts, and a part has one compared block for each game and budget (or as
-many as the `weight` of the game). To see whether the machine disturbs the
-matches, a copy of head (the canary) also plays one block for each game and
-budget in each cycle: if head and its copy differ by more than chance allows,
-head does not pass.
+of four parts, and a part has one compared block for each game and budget. To
+see whether the machine disturbs the matches, a copy of head (the canary) also
+plays one block for each game and budget in each cycle: if head and its copy
+differ by more than chance allows, head does not pass. A game with a `weight`
+has this number of blocks instead of one, for the canary, too.
 
 The folder gets the files of a run, and regression.json, regression.md and
 junit.xml. Repeat the command to resume an interrupted comparison; it ends
@@ -90,7 +90,7 @@ pub struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = read_time_limit)]
     time_limit: Option<Duration>,
     /// Play at most this many compared blocks (see below), rounded down to a
-    /// multiple of games times budgets
+    /// multiple of games times budgets, where a game counts with its `weight`
     #[arg(long, value_name = "N", value_parser = whole_from::<u64>(0))]
     max_blocks: Option<u64>,
     /// Treat an inconclusive result as pass or fail [default: exit with 11]. If a

@@ -56,9 +56,10 @@ chance, and one role loses what the other gains. Proof-number search finds the
 value of the first state alone, in bounded memory, and prints what it found out
 about the first moves. --all-moves proves the value of each of them. --time ends
 it, and the bounds that are proven by then are printed, such as `50 to 100`. The
-default method is retrograde analysis; if the states need more than --memory, it
-goes on with a proof where the game allows one. With --time or --all-moves it
-begins with the proof.
+default method is retrograde analysis. If the states need more than --memory, it
+goes on with a proof, provided that the game allows one and none of --out,
+--count and --checkpoint is given. With --time or --all-moves it begins with the
+proof.
 
 --out writes a table of all values, for the players `perfect`, `alpha_beta` and
 `mcts`, and for `gamemaster regret` and `gamemaster suite make`. A table of what
@@ -87,7 +88,7 @@ Exit codes:
 /// How to solve a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Method {
-    /// Retrograde analysis, and a proof if the states do not fit the memory
+    /// Retrograde analysis; a proof if the states do not fit the memory (see --memory)
     Auto,
     /// Retrograde analysis: the values of all states
     Retrograde,
@@ -113,16 +114,18 @@ pub struct Arguments {
     /// Prove the value of every first move, not only of the first state
     #[arg(long)]
     all_moves: bool,
-    /// End a proof after this time, and print what is known by then. The search for the
-    /// proof may take TIME. Before it, the rules are compiled, without a limit, and the
-    /// network is reduced, until TIME has passed since the start of the command
+    /// Search for a proof for at most this time, and print what is known by then. The
+    /// rules are prepared first, and this is not part of the search: compiling them has
+    /// no limit, and reducing their network ends when TIME has passed since the start. So
+    /// the command may take twice TIME, or longer if compiling takes longer
     #[arg(long, value_name = "TIME",
           value_parser = duration(Duration::from_millis(1), Duration::from_secs(1 << 30)))]
     time: Option<Duration>,
     /// Use at most this much memory for states and their values, or for a proof. The
     /// program itself takes 30 to 40 MB more, and making the table of --out still
     /// more. If the states do not fit, --method auto goes on with a proof where the
-    /// game allows one, and --method retrograde gives up
+    /// game allows one (not with --out, --count or --checkpoint); otherwise the command
+    /// gives up
     #[arg(long, value_name = "BYTES", default_value = "4GiB", value_parser = bytes)]
     memory: u64,
     /// Use N threads [default: one for each core]

@@ -287,11 +287,12 @@ pub(super) fn gauntlet(spec: &Spec, jobs: &Jobs) -> Option<String> {
     let Format::Gauntlet { challengers } = spec.stages[0].format else { return None };
     let players = spec.players.iter().take(challengers as usize);
     let ids: Vec<&str> = players.map(|player| player.config.id.as_str()).collect();
-    let ids = ids.join(" and ");
     let verb = if challengers == 1 { "plays" } else { "play" };
+    let [all, any] = [ids.join(" and "), ids.join(" or ")];
     Some(format!(
-        "This is a gauntlet: {ids} {verb} against each of the other players, and these play \
-         against {ids} only. Compare the other players with each other, not with {ids}."
+        "This is a gauntlet: {all} {verb} against each of the other players, and these meet each \
+         other, if at all, only in matches with {any}. Compare the other players with each other, \
+         not with {all}."
     ))
 }
 

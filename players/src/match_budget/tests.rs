@@ -9,11 +9,13 @@ use crate::options::Value;
 use crate::testing::shipped;
 use crate::{Options, find};
 
-/// A player that spends all that it gets, and keeps what it got: whether there was a deadline, and
-/// the node budget.
+/// What a move may use: the deadline, if there is one, and the node budget.
+type Limits = (Option<Instant>, Option<u64>);
+
+/// A player that spends all that it gets, and keeps what it got.
 #[derive(Clone, Default)]
 struct Spender {
-    got: Arc<Mutex<Vec<(Option<Instant>, Option<u64>)>>>,
+    got: Arc<Mutex<Vec<Limits>>>,
     last: u64,
 }
 
@@ -119,7 +121,7 @@ fn a_share_is_never_more_than_the_clock() {
         play_match("tic_tac_toe", &mut *player, &Stop::never());
     }
     let got = spender.got.lock().unwrap();
-    let within = |(deadline, nodes): &&(Option<Instant>, Option<u64>)| {
+    let within = |(deadline, nodes): &&Limits| {
         deadline.is_some_and(|deadline| deadline <= soon) && nodes.is_some_and(|nodes| nodes <= 70)
     };
     assert!(got.iter().filter(within).count() >= 6, "{got:?}");

@@ -41,9 +41,9 @@ properties must hold whatever the other roles do:
   sequential  the plan is a list of moves, and legal, complete and minimal
   optimal     the plan is legal, complete and minimal, and no plan guarantees
               more (on average, where chance moves)
-A file stores equal parts of a plan only once. The printed number of states that
-play can come to counts a state once for each step of the list or file at which
-it can occur.
+The output says to how many states play can come by the plan. A state that can
+occur at several steps of the list or file counts once for each of them (a file
+stores equal parts of a plan only once).
 
 --all leaves out plans that visit a state twice (states that differ in a step
 counter are different states).
@@ -78,7 +78,7 @@ pub struct Arguments {
     /// List at most N plans
     #[arg(long, value_name = "N", default_value_t = 100, requires = "all", value_parser = whole_from::<usize>(0))]
     limit: usize,
-    /// Search for at most this time
+    /// Check, or search, for at most this time
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = clock)]
     time: Duration,
     /// Print one JSON object

@@ -45,7 +45,8 @@ Each further line is a state with the fields
   legal     legal moves by role; null in a terminal state
   joint     the joint move made; null in the last state of a playout
   terminal  whether the state is terminal
-  goals     goals by role; null if the rules give a role none or several
+  goals     goals by role; null for a role to which the rules give none or
+            several
   percepts  percepts by role of the step that led to the state, null at step 0;
             only for games with `sees` (GDL-II)
 Terms have single spaces; lists are sorted by code point.";
