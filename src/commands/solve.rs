@@ -159,6 +159,9 @@ struct Report {
     best_moves: Vec<BestMoves>,
     seconds: f64,
     states_per_second: f64,
+    /// States of the checkpoint that the command continued from, which took no time of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resumed_states: Option<u64>,
     setup_seconds: f64,
     memory_bytes: u64,
     bytes_per_state: f64,
@@ -237,6 +240,8 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
         Some(path) => Some(continued(path, &mut solver)?),
         None => None,
     };
+    // One that begins has the first state.
+    let n_resumed = Some(solver.progress().n_states).filter(|&n_states| n_states > 1);
     let mut watch = ProgressLine::new();
     let is_counted = arguments.count.is_some();
     let is_done = |phase| phase == Phase::Done || (is_counted && phase == Phase::Valuing);
@@ -286,7 +291,8 @@ pub fn execute(arguments: &Arguments) -> CommandResult {
     let progress = solver.progress();
     let mut report = report(&game, &solver, &progress, first);
     report.seconds = seconds.as_secs_f64();
-    report.states_per_second = progress.n_states as f64 / report.seconds;
+    report.states_per_second = (progress.n_states - n_resumed.unwrap_or(0)) as f64 / report.seconds;
+    report.resumed_states = n_resumed;
     report.setup_seconds = setup.as_secs_f64();
     report.threads = crew.0;
     if let Some(path) = &arguments.out {
@@ -469,6 +475,7 @@ fn report(game: &Game, solver: &Solver, progress: &Progress, first: FirstMoves) 
         best_moves: players().filter(|&role| first.legal[at(role)].len() > 1).map(best).collect(),
         seconds: 0.0,
         states_per_second: 0.0,
+        resumed_states: None,
         setup_seconds: 0.0,
         memory_bytes: progress.most_bytes,
         bytes_per_state: progress.most_bytes as f64 / progress.n_states as f64,
@@ -512,9 +519,15 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
         writeln!(out, "  note         play never ends: no terminal state can be reached")?;
     }
     let threads = counted(report.threads, "thread", "threads");
+    let resumed = match report.resumed_states {
+        None => String::new(),
+        Some(n_states) => {
+            format!(", after {} of the checkpoint", counted(n_states, "state", "states"))
+        }
+    };
     writeln!(
         out,
-        "  time         {}, {} states/s on {threads}; {} to set up",
+        "  time         {}, {} states/s on {threads}{resumed}; {} to set up",
         seconds(report.seconds),
         rate(report.states_per_second),
         seconds(report.setup_seconds)

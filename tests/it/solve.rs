@@ -190,6 +190,8 @@ fn a_killed_command_continues_from_its_checkpoint() {
     assert!(told.contains("`d.part`: the checkpoint is of another game"), "{told}");
     let ran = workspace.run(&arguments).code(0);
     assert!(ran.stderr().starts_with("continuing from d.part: "), "{}", ran.stderr());
+    // The speed is that of this command alone.
+    assert!(ran.stdout().contains(" of the checkpoint; "), "{}", ran.stdout());
     let table = |name: &str| std::fs::read(workspace.path(name)).unwrap();
     assert!(table("d.table") == table("whole.table"));
     assert!(!workspace.path("d.part").exists());
