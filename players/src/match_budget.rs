@@ -1,9 +1,10 @@
 //! A budget of thinking time or nodes for a whole match, allocated over its moves.
 //!
 //! The clocks of GGP are for one move each, so what is saved in one is lost. A budget for the match
-//! is the player's own: it decides how much each move is worth. Each may use twice the share that it
-//! would have if the rest of the match were as long as random play; what a search saves, since its
-//! move cannot change any more, is left for later moves. (Compare "time remaining / moves to go" in
+//! is the player's own: it decides how much each move is worth. Each may use the share that it
+//! would have if the rest of the match were as long as random play, and more where searches used
+//! less than they might; what a search saves, since its move cannot change any more, is left for
+//! later moves. (Compare "time remaining / moves to go" in
 //! Hyatt, "Using time wisely", ICCA Journal 1984; and Baier and Winands, "Time management for
 //! Monte-Carlo tree search", 2016, for estimates by the length of playouts.)
 
@@ -41,9 +42,11 @@ const PLAYOUTS: u32 = 16;
 const MAX_LENGTH: u32 = 500;
 /// The share of the time left that these may take.
 const SHARE_OF_PLAYOUTS: u32 = 100;
-/// What a move may use, as a multiple of an equal share: searches that stop once their move is
-/// decided use about half of what they get.
-const MULTIPLE: f64 = 2.0;
+/// What a move may use, as a multiple of an equal share: that of a search that uses all, and the
+/// greatest one. More than an equal share, since a match is often decided, or solved, before its
+/// end.
+const LEAST_MULTIPLE: f64 = 1.5;
+const GREATEST_MULTIPLE: f64 = 3.0;
 /// The share of the budget left that a move may use at most, so that something is always left for a
 /// match that lasts longer than random play.
 const LARGEST_SHARE: f64 = 0.5;
@@ -85,18 +88,18 @@ impl MatchBudget {
         if self.is_none() {
             return Box::new(inner);
         }
-        let rng = seed::generator(0, seed);
-        let (left, moves_left) = (self, UNKNOWN_MOVES);
-        let note = None;
         Box::new(Limited {
             kind,
             seed,
-            rng,
+            rng: seed::generator(0, seed),
             budget: self,
-            left,
-            moves_left,
+            left: self,
+            moves_left: UNKNOWN_MOVES,
+            allocated: Self::default(),
+            n_moves: 0.0,
+            used: 0.0,
             track: None,
-            note,
+            note: None,
             inner,
         })
     }
@@ -112,6 +115,11 @@ struct Limited<P> {
     left: MatchBudget,
     /// The own moves that the rest of the match is expected to have.
     moves_left: f64,
+    /// What the last move may use.
+    allocated: MatchBudget,
+    /// Moves of the match so far, and the sum of the parts that they used of what they might.
+    n_moves: f64,
+    used: f64,
     track: Option<Track>,
     /// What was allocated to the last move, as a sentence.
     note: Option<String>,
@@ -129,11 +137,12 @@ impl<P: Player> Limited<P> {
         }
         let expected = self.expected_choices(state, &until)?;
         self.moves_left = expected.unwrap_or(self.moves_left - 1.0).max(1.0);
-        let share = (MULTIPLE / self.moves_left).min(LARGEST_SHARE);
+        let share = (self.multiple() / self.moves_left).min(LARGEST_SHARE);
         let mut limited = stop.clone();
         let mut parts = Vec::new();
         if let Some(left) = self.left.time {
             let most = left.mul_f64(share);
+            self.allocated.time = Some(most);
             let end = began + most;
             limited = limited.at(stop.deadline().map_or(end, |deadline| deadline.min(end)));
             let [most, left] = [most, left].map(|time| time.as_secs_f64());
@@ -141,6 +150,7 @@ impl<P: Player> Limited<P> {
         }
         if let Some(left) = self.left.nodes {
             let most = (left as f64 * share) as u64;
+            self.allocated.nodes = Some(most);
             limited = limited.after_nodes(stop.node_budget().map_or(most, |nodes| nodes.min(most)));
             parts.push(format!("{most} of {left} nodes"));
         }
@@ -150,6 +160,27 @@ impl<P: Player> Limited<P> {
             self.moves_left
         ));
         Ok(limited)
+    }
+
+    /// What a move may use, as a multiple of an equal share: more where searches used less than they
+    /// might so far. The first one is expected to use all.
+    fn multiple(&self) -> f64 {
+        (LEAST_MULTIPLE * (1.0 + self.n_moves) / (1.0 + self.used)).min(GREATEST_MULTIPLE)
+    }
+
+    /// Takes what a move used from what is left.
+    fn spend(&mut self, time: Duration, nodes: u64) {
+        let mut part: f64 = 0.0;
+        if let (Some(left), Some(allocated)) = (&mut self.left.time, self.allocated.time) {
+            *left = left.saturating_sub(time);
+            part = part.max(time.as_secs_f64() / allocated.as_secs_f64().max(1e-9));
+        }
+        if let (Some(left), Some(allocated)) = (&mut self.left.nodes, self.allocated.nodes) {
+            *left = left.saturating_sub(nodes);
+            part = part.max(nodes as f64 / allocated.max(1) as f64);
+        }
+        self.n_moves += 1.0;
+        self.used += part.min(1.0);
     }
 
     /// How often the role has a choice from `state` to the end of the match, in the mean of random
@@ -172,6 +203,7 @@ impl<P: Player> Limited<P> {
         self.note = None;
         self.left = self.budget;
         self.moves_left = UNKNOWN_MOVES;
+        (self.allocated, self.n_moves, self.used) = (MatchBudget::default(), 0.0, 0.0);
     }
 }
 
@@ -207,12 +239,7 @@ impl<P: Player> Player for Limited<P> {
             None => stop.clone(),
         };
         let played = self.inner.play(turn, &limited);
-        if let Some(time) = &mut self.left.time {
-            *time = time.saturating_sub(began.elapsed());
-        }
-        if let (Some(nodes), Some(said)) = (&mut self.left.nodes, self.inner.deliberation()) {
-            *nodes = nodes.saturating_sub(said.nodes);
-        }
+        self.spend(began.elapsed(), self.inner.deliberation().map_or(0, |said| said.nodes));
         played
     }
 

@@ -12,9 +12,11 @@ use crate::{Options, find};
 /// What a move may use: the deadline, if there is one, and the node budget.
 type Limits = (Option<Instant>, Option<u64>);
 
-/// A player that spends all that it gets, and keeps what it got.
+/// A player that spends its part of what it gets, and keeps what it got.
 #[derive(Clone, Default)]
 struct Spender {
+    /// All but this part of a node budget is spent.
+    saved: f64,
     got: Arc<Mutex<Vec<Limits>>>,
     last: u64,
 }
@@ -26,7 +28,8 @@ impl Player for Spender {
 
     fn play(&mut self, turn: &Turn<'_>, stop: &Stop) -> Result<MoveId, Failure> {
         self.got.lock().unwrap().push((stop.deadline(), stop.node_budget()));
-        self.last = stop.node_budget().unwrap_or(0);
+        let nodes = stop.node_budget().unwrap_or(0) as f64;
+        self.last = (nodes * (1.0 - self.saved)) as u64;
         Ok(turn.legal[0])
     }
 
@@ -80,23 +83,23 @@ fn play_match(game: &str, player: &mut dyn Player, stop: &Stop) -> Vec<Deliberat
     said
 }
 
-fn limited(budget: MatchBudget) -> (Spender, Box<dyn Player>) {
-    let spender = Spender::default();
+fn limited(budget: MatchBudget, saved: f64) -> (Spender, Box<dyn Player>) {
+    let spender = Spender { saved, ..Spender::default() };
     (spender.clone(), budget.limit("spender", None, spender))
 }
 
-/// The first move gets twice its part of random play's length, every later one at most half of what
-/// is left.
+/// The first move gets one and a half times its part of random play's length, every later one at most half of what is
+/// left.
 #[test]
 fn nodes_are_allocated_over_the_moves() {
     let budget = MatchBudget { time: None, nodes: Some(100_000) };
-    let (spender, mut player) = limited(budget);
+    let (spender, mut player) = limited(budget, 0.0);
     let said = play_match("connect_four", &mut *player, &Stop::never());
     let got = spender.got.lock().unwrap();
     let shares: Vec<u64> = said.iter().map(|said| said.nodes).collect();
     assert!(shares.len() > 3, "{shares:?}");
     // A random match has about 21 steps.
-    assert!((100_000 / 7..100_000 / 3).contains(&shares[0]), "{shares:?}");
+    assert!((100_000 / 9..100_000 / 5).contains(&shares[0]), "{shares:?}");
     let mut left = 100_000;
     for &share in &shares {
         assert!(share > 0 && share <= left / 2 + 1, "{shares:?}");
@@ -110,11 +113,28 @@ fn nodes_are_allocated_over_the_moves() {
     assert!(n_free > 0);
 }
 
+/// Where searches end early, later ones may use more; nothing of the budget is lost.
+#[test]
+fn what_is_saved_is_left_for_later_moves() {
+    let shares = |saved| {
+        let budget = MatchBudget { time: None, nodes: Some(1_000_000) };
+        let (spender, mut player) = limited(budget, saved);
+        play_match("connect_four", &mut *player, &Stop::never());
+        let got = spender.got.lock().unwrap();
+        got.iter().filter_map(|(_, nodes)| *nodes).collect::<Vec<u64>>()
+    };
+    let (all, half, tenth) = (shares(0.0), shares(0.5), shares(0.9));
+    assert_eq!(all[0], half[0]);
+    for at in 1..all.len() {
+        assert!(all[at] < half[at] && half[at] < tenth[at], "{all:?} {half:?} {tenth:?}");
+    }
+}
+
 /// The limits of the caller hold, too; and a new match has a new budget.
 #[test]
 fn a_share_is_never_more_than_the_clock() {
     let budget = MatchBudget { time: Some(Duration::from_secs(1000)), nodes: Some(1_000_000) };
-    let (spender, mut player) = limited(budget);
+    let (spender, mut player) = limited(budget, 0.0);
     let soon = Instant::now() + Duration::from_secs(2);
     for _ in 0..2 {
         play_match("tic_tac_toe", &mut *player, &Stop::never().at(soon).after_nodes(70));
