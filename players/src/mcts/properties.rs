@@ -16,9 +16,9 @@ use super::team;
 use super::tree::Kind;
 use crate::learning::{LinearEvaluation, Trainer, TrainingSettings};
 use crate::search::track::Track;
-use crate::testing::{Graph, Movers, Node, joint_moves};
+use crate::testing::{Graph, Movers, Node, joint_moves, shipped};
 use crate::visit_tree::{Known, VisitEvent, VisitNode, VisitTree};
-use crate::{ExpectedStep, Seat, Stop, seed};
+use crate::{Deliberation, ExpectedStep, Seat, Stop, seed};
 
 const SETTINGS: Settings = Settings {
     exploration: 0.2,
@@ -364,4 +364,53 @@ proptest! {
         team::search(&mut search, track.machine.as_mut(), &mut [], &state, &Stop::never(), 100).unwrap();
         check_proofs(&graph, &search, &track);
     }
+}
+
+/// The reply after `moves` moves that are each the first legal one.
+fn reply(game: &str, moves: usize, nodes: u64, early: bool) -> (String, Deliberation) {
+    let mut machine = shipped(game);
+    let mut state = machine.initial_state().unwrap();
+    let roles = machine.game().role_ids();
+    for _ in 0..moves {
+        let mut joint_move = Vec::new();
+        for role in roles.clone() {
+            let mut legal = Vec::new();
+            machine.legal_moves(&state, role, &mut legal).unwrap();
+            joint_move.push(legal[0]);
+        }
+        let mut next = games::State::default();
+        machine.next_state(&state, &joint_move, &mut next).unwrap();
+        state = next;
+    }
+    let me = RoleId((moves % 2) as u8);
+    let preference = Preference { probability: 0.0, margin: 0.0 };
+    let settings = Settings { leaves: 32, lanes: 16, unexpanded: 4, preference, ..SETTINGS };
+    let mut search = Search::new(machine.game(), settings, seed::generator(1, None));
+    search.reply_once_decided(early.then_some(me));
+    let stop = Stop::never().after_nodes(nodes);
+    let root =
+        team::search(&mut search, machine.as_mut(), &mut [], &state, &stop, u64::MAX).unwrap();
+    let (action, said) = search.answer(root, me, &mut seed::generator(1, None));
+    (machine.move_expression(action.unwrap()).to_string(), said)
+}
+
+/// A reply before the end is the reply at the end, and costs fewer nodes.
+#[test]
+fn a_decided_move_does_not_change() {
+    let mut n_early = 0;
+    for game in ["connect_four", "breakthrough_6x6", "othello_6x6", "hex_5x5"] {
+        for moves in [0, 1, 2, 4, 6] {
+            for nodes in [60_000, 300_000] {
+                let (expected, whole) = reply(game, moves, nodes, false);
+                let (chosen, said) = reply(game, moves, nodes, true);
+                // A proof may come later.
+                let is_same = chosen == expected || whole.proven && !said.proven;
+                assert!(is_same, "{game} after {moves} moves, {nodes} nodes: {said:?} {whole:?}");
+                let is_early = said.notes.iter().any(|note| note.starts_with("replied early"));
+                assert_eq!(is_early, said.nodes < whole.nodes, "{said:?}");
+                n_early += usize::from(is_early);
+            }
+        }
+    }
+    assert!(n_early >= 5, "{n_early}");
 }

@@ -22,7 +22,7 @@ use super::proof;
 use super::recycling::{Recycled, Recycler};
 use super::regret_matching::{self, Regrets, Simultaneous};
 use super::roles::Roles;
-use super::time_allocation::TimeAllocation;
+use super::time_allocation::{Spent, TimeAllocation};
 use super::tree::{Edge, Kind, NONE, Tree, by_role};
 use crate::Stop;
 
@@ -345,10 +345,23 @@ impl Search {
         Some((leaves, lanes))
     }
 
-    /// About how many more descents a node budget allows than their mean cost says, because their
-    /// playouts become fewer and fewer at its end.
-    pub(super) fn n_cheap_descents(&self) -> f64 {
-        PASSES * (1.0 + (self.settings.lanes as f64).ln())
+    /// Later questions end once the move of this role is decided; `None` for at their end.
+    pub(super) fn reply_once_decided(&mut self, chooser: Option<RoleId>) {
+        self.time_allocation.chooser = chooser;
+    }
+
+    /// Whether the search may end since no other move can overtake the best one.
+    fn is_decided(&mut self, End { stop, limit }: End<'_>) -> bool {
+        let spent = Spent { descents: self.counters.descents, nodes: self.counters.nodes };
+        let Some(chooser) = self.time_allocation.deciding(spent) else { return false };
+        if self.best_line.is_kept() || self.matches_regrets(self.root) {
+            return false;
+        }
+        let lead = self.lead(self.root, chooser).map_or(f64::INFINITY, f64::from);
+        // At the end of a node budget, descents have fewer and fewer playouts.
+        let n_cheap = PASSES * (1.0 + (self.settings.lanes as f64).ln());
+        let n_left = limit.saturating_sub(spent.descents);
+        self.time_allocation.decides(lead, spent, stop, n_left, n_cheap)
     }
 
     /// Makes descents until a pass of playouts is full.
