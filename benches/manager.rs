@@ -30,6 +30,7 @@ fn main() {
     }
     threads(if is_long { 500 } else { 2 });
     http(if is_long { 300 } else { 2 });
+    http_at_once(if is_long { 100 } else { 2 }, if is_long { 30 } else { 1 });
 }
 
 #[expect(clippy::print_stdout, reason = "this is what a benchmark is for")]
@@ -239,17 +240,10 @@ fn http(n_matches: u64) {
             _ => {}
         });
     }
-    // The same bytes without a manager, on blocking sockets.
     let mut bare = Vec::new();
     for _ in 0..n_matches * 8 {
         let begun = Instant::now();
-        let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
-        let _ = stream.set_nodelay(true);
-        let request = "POST / HTTP/1.0\r\nContent-Length: 48\r\n\r\n( PLAY match.0123456789abcdef (( add 1 ) ) )    ";
-        stream.write_all(request.as_bytes()).expect("it reads");
-        let mut reply = Vec::new();
-        stream.read_to_end(&mut reply).expect("it answers");
-        assert!(reply.ends_with(b"(add 1)"));
+        round_trip(port);
         bare.push(begun.elapsed());
     }
     let (step, wall, bare) = (median(&mut steps), median(&mut walls), median(&mut bare));
@@ -257,5 +251,61 @@ fn http(n_matches: u64) {
         "http: median {step:.0} us a step, wall of the move {wall:.0}; a bare round trip {bare:.0}; \
          the manager adds {:.0}",
         step - bare
+    ));
+}
+
+/// The bytes of a move without a manager, on a blocking socket.
+fn round_trip(port: u16) {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+    let _ = stream.set_nodelay(true);
+    let request = "POST / HTTP/1.0\r\nContent-Length: 48\r\n\r\n( PLAY match.0123456789abcdef (( add 1 ) ) )    ";
+    stream.write_all(request.as_bytes()).expect("it reads");
+    let mut reply = Vec::new();
+    stream.read_to_end(&mut reply).expect("it answers");
+    assert!(reply.ends_with(b"(add 1)"));
+}
+
+/// CPU time of this process, the server included.
+fn cpu_time() -> Duration {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    let seconds = u64::try_from(now.tv_sec).expect("it counts up");
+    Duration::new(seconds, u32::try_from(now.tv_nsec).expect("it is a part of a second"))
+}
+
+/// CPU time of a message in `n_at_once` matches at the same time, and of as many bare round trips in
+/// as many threads.
+fn http_at_once(n_at_once: u64, n_matches: u64) {
+    /// START, eight steps and STOP.
+    const MESSAGES: u64 = 10;
+    let port = server();
+    let game = prepared("eight_steps", RULES);
+    let manager = Manager::new(ManagerSettings::default());
+    let source = PlayerSource::Remote { host: "127.0.0.1".into(), port };
+    let cpu_of_all = |work: &(dyn Fn(u64) + Sync)| {
+        let begun = cpu_time();
+        thread::scope(|scope| {
+            for number in 0..n_at_once {
+                scope.spawn(move || work(number));
+            }
+        });
+        let n = (n_at_once * n_matches * MESSAGES) as f64;
+        (cpu_time() - begun).as_secs_f64() * 1e6 / n
+    };
+    let managed = cpu_of_all(&|number| {
+        let mut worker = manager.worker();
+        for seed in 0..n_matches {
+            let setup = setup(&game, &source, number * n_matches + seed);
+            worker.play(&setup, &mut |event| match event {
+                EventKind::MovesPlayed { decisions, .. } => assert_eq!(decisions[0].fault, None),
+                EventKind::MatchFinished { ending, .. } => assert_eq!(ending, Ending::Terminal),
+                _ => {}
+            });
+        }
+    });
+    let bare = cpu_of_all(&|_| (0..n_matches * MESSAGES).for_each(|_| round_trip(port)));
+    tell(&format!(
+        "http, {n_at_once} matches at once: {managed:.0} us of CPU a message; a bare round trip \
+         {bare:.0}; the manager adds {:.0}",
+        managed - bare
     ));
 }
