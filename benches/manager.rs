@@ -30,7 +30,9 @@ fn main() {
     }
     threads(if is_long { 500 } else { 2 });
     http(if is_long { 300 } else { 2 });
-    http_at_once(if is_long { 100 } else { 2 }, if is_long { 30 } else { 1 });
+    for n_at_once in if is_long { &[1, 100][..] } else { &[2] } {
+        http_at_once(*n_at_once, if is_long { 3000 / n_at_once } else { 1 });
+    }
 }
 
 #[expect(clippy::print_stdout, reason = "this is what a benchmark is for")]
