@@ -1,12 +1,12 @@
 //! A budget of thinking time or nodes for a whole match, allocated over its moves.
 //!
 //! The clocks of GGP are for one move each, so what is saved in one is lost. A budget for the match
-//! is the player's own: it decides how much each move is worth. Each may use the share that it
-//! would have if the rest of the match were as long as random play, and more where searches used
-//! less than they might; what a search saves, since its move cannot change any more, is left for
-//! later moves. (Compare "time remaining / moves to go" in
-//! Hyatt, "Using time wisely", ICCA Journal 1984; and Baier and Winands, "Time management for
-//! Monte-Carlo tree search", 2016, for estimates by the length of playouts.)
+//! is the player's own: it decides how much each move is worth. Each may use one and a half times
+//! the share that it would have if the rest of the match were as long as random play, and more where
+//! searches used less than they might; what a search saves, since its move cannot change any more,
+//! is left for later moves. (Compare "time remaining / moves to go" in Hyatt, "Using time wisely",
+//! ICCA Journal 1984; and Baier and Winands, "Time management for Monte-Carlo tree search", IEEE
+//! T-CIAIG 2016, for estimates by the length of playouts.)
 
 use std::time::{Duration, Instant};
 
