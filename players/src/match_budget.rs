@@ -132,8 +132,7 @@ impl<P: Player> Limited<P> {
         let began = Instant::now();
         let mut until = stop.clone();
         if let Some(time) = self.left.time {
-            let latest = began + time / SHARE_OF_PLAYOUTS;
-            until = until.at(stop.deadline().map_or(latest, |deadline| deadline.min(latest)));
+            until = until.no_later_than(began + time / SHARE_OF_PLAYOUTS);
         }
         let expected = self.expected_choices(state, &until)?;
         self.moves_left = expected.unwrap_or(self.moves_left - 1.0).max(1.0);
@@ -143,15 +142,14 @@ impl<P: Player> Limited<P> {
         if let Some(left) = self.left.time {
             let most = left.mul_f64(share);
             self.allocated.time = Some(most);
-            let end = began + most;
-            limited = limited.at(stop.deadline().map_or(end, |deadline| deadline.min(end)));
+            limited = limited.no_later_than(began + most);
             let [most, left] = [most, left].map(|time| time.as_secs_f64());
             parts.push(format!("{most:.2} s of {left:.2} s"));
         }
         if let Some(left) = self.left.nodes {
             let most = (left as f64 * share) as u64;
             self.allocated.nodes = Some(most);
-            limited = limited.after_nodes(stop.node_budget().map_or(most, |nodes| nodes.min(most)));
+            limited = limited.after_at_most(most);
             parts.push(format!("{most} of {left} nodes"));
         }
         let parts = parts.join(" and ");

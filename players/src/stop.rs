@@ -48,6 +48,20 @@ impl Stop {
         self
     }
 
+    /// Stops at `deadline`, too: the earlier deadline holds.
+    #[must_use]
+    pub(crate) fn no_later_than(self, deadline: Instant) -> Self {
+        let earliest = self.deadline.map_or(deadline, |other| other.min(deadline));
+        self.at(earliest)
+    }
+
+    /// Stops after `nodes` states, too: the smaller budget holds.
+    #[must_use]
+    pub(crate) fn after_at_most(self, nodes: u64) -> Self {
+        let fewest = self.node_budget.map_or(nodes, |other| other.min(nodes));
+        self.after_nodes(fewest)
+    }
+
     /// Stops soon after `cancel` is raised.
     #[must_use]
     pub fn on(mut self, cancel: Cancel) -> Self {
