@@ -274,26 +274,27 @@ fn cpu_time() -> Duration {
     Duration::new(seconds, u32::try_from(now.tv_nsec).expect("it is a part of a second"))
 }
 
-/// CPU time of a message in `n_at_once` matches at the same time, and of as many bare round trips in
-/// as many threads.
+/// CPU time of a message in `n_at_once` matches at the same time, each with a player of its own, and
+/// of as many bare round trips in as many threads.
 fn http_at_once(n_at_once: u64, n_matches: u64) {
     /// START, eight steps and STOP.
     const MESSAGES: u64 = 10;
-    let port = server();
+    // A player for each match: it is in one at a time.
+    let ports: Vec<u16> = (0..n_at_once).map(|_| server()).collect();
     let game = prepared("eight_steps", RULES);
     let manager = Manager::new(ManagerSettings::default());
-    let source = PlayerSource::Remote { host: "127.0.0.1".into(), port };
-    let cpu_of_all = |work: &(dyn Fn(u64) + Sync)| {
+    let cpu_of_all = |work: &(dyn Fn(u64, u16) + Sync)| {
         let begun = cpu_time();
         thread::scope(|scope| {
-            for number in 0..n_at_once {
-                scope.spawn(move || work(number));
+            for (number, &port) in (0..).zip(&ports) {
+                scope.spawn(move || work(number, port));
             }
         });
         let n = (n_at_once * n_matches * MESSAGES) as f64;
         (cpu_time() - begun).as_secs_f64() * 1e6 / n
     };
-    let managed = cpu_of_all(&|number| {
+    let managed = cpu_of_all(&|number, port| {
+        let source = PlayerSource::Remote { host: "127.0.0.1".into(), port };
         let mut worker = manager.worker();
         for seed in 0..n_matches {
             let setup = setup(&game, &source, number * n_matches + seed);
@@ -304,9 +305,10 @@ fn http_at_once(n_at_once: u64, n_matches: u64) {
             });
         }
     });
-    let bare = cpu_of_all(&|_| (0..n_matches * MESSAGES).for_each(|_| round_trip(port)));
+    let bare = cpu_of_all(&|_, port| (0..n_matches * MESSAGES).for_each(|_| round_trip(port)));
+    let s = if n_at_once == 1 { "" } else { "es" };
     tell(&format!(
-        "http, {n_at_once} matches at once: {managed:.0} us of CPU a message; a bare round trip \
+        "http, {n_at_once} match{s} at once: {managed:.0} us of CPU a message; a bare round trip \
          {bare:.0}; the manager adds {:.0}",
         managed - bare
     ));
