@@ -31,6 +31,7 @@ mod result_reader;
 mod rulesheets;
 mod run_file;
 mod sending;
+mod signs;
 mod slots;
 mod storing;
 mod upkeep;

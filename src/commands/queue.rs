@@ -8,7 +8,7 @@ use crate::failure::CommandResult;
 /// `gamemaster queue ...`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Show runs: what waits, what is in play, workers and their rates.
+    /// Show runs: what waits, what is in play, workers and when they were last seen.
     Status(StatusArguments),
     /// Ask all workers to finish what they play and to leave.
     Drain(DrainArguments),
@@ -161,12 +161,12 @@ mod text {
         );
         let width = workers.iter().map(|worker| worker.name.len()).max().unwrap_or(0).max(6);
         if workers.is_empty() {
-            text += "  no worker replies\n";
+            text += "  no worker has been seen\n";
         } else {
             let _ = writeln!(
                 text,
-                "  {:width$}  {:>7}  {:>8}  {:>9}  {:>7}",
-                "worker", "at once", "played", "blocks/s", "in hand"
+                "  {:width$}  {:>7}  {:>8}  {:>9}  {:>7}  {:>9}",
+                "worker", "at once", "played", "blocks/s", "in hand", "last sign"
             );
         }
         for worker in workers {
@@ -176,13 +176,24 @@ mod text {
                 continue;
             }
             let WorkerStatus { at_once, n_blocks, blocks_per_second, n_held, .. } = worker;
+            let sign = last_sign(worker.silent_s);
             let tags = tags_of(&worker.tags);
             let _ = writeln!(
                 text,
-                "  {:width$}  {at_once:>7}  {n_blocks:>8}  {blocks_per_second:>9.1}  {n_held:>7}{tags}",
+                "  {:width$}  {at_once:>7}  {n_blocks:>8}  {blocks_per_second:>9.1}  {n_held:>7}  {sign:>9}{tags}",
                 worker.name
             );
         }
         text
+    }
+
+    /// When a worker was last heard of.
+    fn last_sign(silent_s: Option<u64>) -> String {
+        let Some(seconds) = silent_s else { return "now".to_owned() };
+        match seconds {
+            0..60 => format!("{seconds} s ago"),
+            60..3600 => format!("{} min ago", seconds / 60),
+            _ => format!("{} h ago", seconds / 3600),
+        }
     }
 }

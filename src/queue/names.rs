@@ -9,8 +9,9 @@
 //!   gamemaster.block.RUN.CLASS.BLOCK.TRY
 //! stream gamemaster-results-RUN    what was played, until the journal has it
 //!   gamemaster.result.RUN.BLOCK.TRY
-//! no stream
+//! stream gamemaster-workers-RUN    the last message of each subject
 //!   gamemaster.worker.RUN.INSTANCE   a sign of life of a worker
+//! no stream
 //!   gamemaster.workers               a question to all workers what they do
 //!   gamemaster.drain                 a request to all workers to leave
 //! ```
@@ -53,9 +54,19 @@ pub(super) fn program(run: &str, player_hash: &str) -> String {
     format!("gamemaster.program.{run}.{player_hash}")
 }
 
-/// A sign of life of a worker. It is not stored, so that none outlives the run.
+/// A sign of life of a worker.
 pub(super) fn worker(run: &str, instance: &str) -> String {
     format!("gamemaster.worker.{run}.{instance}")
+}
+
+/// The instance of a worker whose sign of life this is.
+pub(super) fn instance_of_worker(subject: &str) -> Option<&str> {
+    subject.strip_prefix("gamemaster.worker.")?.split_once('.').map(|(_, instance)| instance)
+}
+
+/// The stream of a run's signs of life.
+pub(super) fn workers_stream(run: &str) -> String {
+    format!("gamemaster-workers-{run}")
 }
 
 /// The stream of a run's blocks.
@@ -131,6 +142,7 @@ mod tests {
         assert_eq!(of_result("gamemaster.result.run.x.2"), None);
         assert_eq!(run_of_manifest(&manifest("run-1")), Some("run-1"));
         assert_eq!(run_of_manifest("gamemaster.run.a.b"), None);
+        assert_eq!(instance_of_worker(&worker("run-1", "w-2")), Some("w-2"));
         assert!(is_token(&token("a.b c*>")) && is_token(&token("")));
         assert_ne!(class(&["a".into()]), class(&["b".into()]));
     }

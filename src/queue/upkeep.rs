@@ -1,6 +1,6 @@
 //! Looks after the queue of a server: what it holds, and removing it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::Context;
@@ -13,6 +13,7 @@ use tokio::runtime::Builder;
 
 use super::address::patiently;
 use super::error::is_no_stream;
+use super::signs::{self, KeptSign};
 use super::wire::{PresenceMessage, WorkerMessage, decode};
 use super::{QueueError, Server, names};
 
@@ -53,7 +54,8 @@ pub struct RunStatus {
     pub n_results: u64,
     /// Those of them that the coordinator has not written to the disk.
     pub n_unread: u64,
-    /// Workers that have joined or refused the run and reply, by name.
+    /// Workers that have joined or refused the run, by name: those that reply, and those that
+    /// were seen in the last 24 hours and have not said that they leave.
     pub workers: Vec<WorkerStatus>,
 }
 
@@ -79,6 +81,8 @@ pub struct WorkerStatus {
     /// Why it does not play the run, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
+    /// Seconds since its last sign of life; `None` if it replies.
+    pub silent_s: Option<u64>,
 }
 
 /// What the server holds.
@@ -94,16 +98,30 @@ pub fn status(server: &Server) -> Result<QueueStatus, QueueError> {
             let status = patiently(Some(&mut link), status).await?;
             found.runs.insert(run, status);
         }
+        let mut replied = BTreeSet::new();
         for reply in ask(server, &context, names::WORKERS).await? {
             // Others may reply, too.
             if let Ok(worker) = decode::<PresenceMessage>(&reply.payload)
                 && names::is_token(&worker.name)
             {
+                replied.extend(worker.runs.values().map(|sign| sign.instance.clone()));
                 found.add(worker);
             }
         }
+        for (run, status) in &mut found.runs {
+            let has_replied = |instance: &str| replied.contains(instance);
+            let kept = async || signs::kept(server, &context, run, has_replied).await;
+            for KeptSign { worker, age_s } in patiently(Some(&mut link), kept).await? {
+                // Who was started again has another instance, and the same name.
+                let is_there = status.workers.iter().any(|other| other.name == worker.name);
+                if !worker.is_leaving && !is_there {
+                    let worker = worker_status(worker);
+                    status.workers.push(WorkerStatus { silent_s: Some(age_s), ..worker });
+                }
+            }
+            status.workers.sort_by(|a, b| a.name.cmp(&b.name));
+        }
         found.idle.sort();
-        found.runs.values_mut().for_each(|run| run.workers.sort_by(|a, b| a.name.cmp(&b.name)));
         Ok(found)
     })
 }
@@ -245,6 +263,7 @@ fn worker_status(message: WorkerMessage) -> WorkerStatus {
         n_held: message.n_held,
         n_blocks: message.n_blocks,
         blocks_per_second: message.n_blocks as f64 / message.joined_s.max(1) as f64,
+        silent_s: None,
     }
 }
 
@@ -261,7 +280,9 @@ pub(super) async fn remove(
     for subject in subjects {
         runs.purge().filter(subject).await.map_err(|error| refused(&error))?;
     }
-    for stream in [names::blocks_stream(run), names::results_stream(run)] {
+    let streams =
+        [names::blocks_stream(run), names::results_stream(run), names::workers_stream(run)];
+    for stream in streams {
         // Another coordinator or `purge` may have been first.
         if let Err(error) = context.delete_stream(stream).await
             && !is_no_stream(&error)

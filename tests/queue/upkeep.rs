@@ -76,6 +76,45 @@ fn tags_match_blocks_to_workers_and_the_queue_can_be_looked_after() {
     assert_eq!(ran.stdout(), "The queue has no run\n");
 }
 
+/// A worker that has said that it leaves is not missed; one that was killed is, until it is back.
+#[test]
+fn a_killed_worker_is_listed_with_its_last_sign_of_life() {
+    let Some(server) = NatsServer::start() else { return };
+    let url = server.url();
+    let workspace = Workspace::with_spec(SPEC);
+    let _coordinator = CoordinatorProcess::start(&workspace, &coordinate(&url, &[]));
+    let mut leaving = WorkerProcess::start(&server, "leaving", &[]);
+    leaving.wait_for("joined");
+    let mut killed = WorkerProcess::start(&server, "killed", &["--tags", "small"]);
+    killed.wait_for("joined");
+    let names = |run: &serde_json::Value| {
+        let workers = run["workers"].as_array().unwrap().iter();
+        workers.map(|worker| worker["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let (_, status) = status_when(&workspace, &url, |run| names(run) == ["killed", "leaving"]);
+    assert!(status["workers"][0]["silent_s"].is_null(), "{status}");
+    killed.kill();
+    leaving.drain();
+    let (_, status) = status_when(&workspace, &url, |run| names(run) == ["killed"]);
+    assert!(status["workers"][0]["silent_s"].is_u64(), "{status}");
+    assert_eq!(status["workers"][0]["tags"], serde_json::json!(["small"]));
+    let text = workspace.run(&["queue", "status", &url]).code(0).stdout();
+    assert!(text.contains("last sign") && text.contains(" ago  small"), "{text}");
+    let mut back = WorkerProcess::start(&server, "killed", &[]);
+    back.wait_for("joined");
+    status_when(&workspace, &url, |run| {
+        names(run) == ["killed"] && run["workers"][0]["silent_s"].is_null()
+    });
+    // Signs of life are removed with the run.
+    workspace.run(&["queue", "purge", &url, "--all"]).code(0);
+    back.wait_for("over, 0 blocks played here");
+    let n_streams = in_runtime(async {
+        let context = client(&url).await;
+        futures_util::StreamExt::count(context.stream_names()).await
+    });
+    assert_eq!(n_streams, 1);
+}
+
 #[test]
 fn a_run_that_is_purged_ends_its_coordinator() {
     let Some(server) = NatsServer::start() else { return };

@@ -23,7 +23,7 @@ use crate::queue::run_file::RunName;
 use crate::queue::storing::{check_size, store};
 use crate::queue::upkeep::remove;
 use crate::queue::wire::{Build, FORMAT, Manifest, encode};
-use crate::queue::{QueueError, Server, names, rulesheets};
+use crate::queue::{QueueError, Server, names, rulesheets, signs};
 use crate::spec;
 
 impl Queue {
@@ -86,6 +86,7 @@ impl Queue {
                 subjects: vec![names::results(&run)],
                 ..Config::default()
             },
+            signs::stream(&run),
         ];
         for stream in streams {
             let made = async || {
