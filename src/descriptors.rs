@@ -4,9 +4,12 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// What the process itself takes: standard streams, journal and lock, tables, the network
-/// thread, and room for what libraries open for a moment.
+/// What the process itself takes: standard streams, journal and lock, tables, and room for what
+/// libraries open for a moment.
 pub const RESERVED: u64 = 64;
+
+/// What wakes the thread of a match.
+const OF_THREAD: u64 = 1;
 
 /// What a player behind HTTP takes: its connection, and perhaps a look-up.
 const OF_PLAYER: u64 = 2;
@@ -42,7 +45,7 @@ pub fn limit() -> u64 {
 /// Descriptors that one match takes, about.
 #[must_use]
 pub fn of_match(outside: Outside) -> u64 {
-    OF_PLAYER * outside.n_players + OF_PROGRAM * outside.n_launched
+    OF_THREAD + OF_PLAYER * outside.n_players + OF_PROGRAM * outside.n_launched
 }
 
 /// Matches that may run at once if each takes `needed` descriptors; at least 1.
@@ -62,9 +65,9 @@ mod tests {
     #[test]
     fn as_many_matches_run_as_there_are_descriptors_for() {
         let two_remote = of_match(Outside { n_players: 2, n_launched: 0 });
-        assert_eq!(two_remote, 4);
+        assert_eq!(two_remote, 5);
         for (limit, expected) in
-            [(0, 1), (64, 1), (68, 1), (72, 2), (1024, 240), (u64::MAX, u32::MAX)]
+            [(0, 1), (64, 1), (69, 1), (74, 2), (1024, 192), (u64::MAX, u32::MAX)]
         {
             assert_eq!(within(limit, two_remote), expected, "{limit}");
         }

@@ -16,9 +16,9 @@
 mod claims;
 mod flow;
 mod http_reply;
+mod info;
 mod listeners;
 mod machine_limit;
-mod network;
 mod player_logs;
 mod preflight;
 mod programs;
@@ -29,13 +29,14 @@ mod seats;
 mod seeds;
 mod stalls;
 mod time_odds;
+mod waits;
 mod wire;
 mod worker;
 mod workspace;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -49,12 +50,12 @@ use strum::{EnumString, IntoStaticStr, VariantNames};
 use tokio::sync::watch;
 
 pub use crate::protocol::Reading;
-pub use network::NetError;
 pub use preflight::{PreflightError, Silence};
 pub(crate) use programs::command_words;
 pub use programs::{Impostor, LaunchError, PlayerStderr};
 pub use remote::AddressError;
 pub use time_odds::TimeOdds;
+pub use waits::NetError;
 pub use worker::Worker;
 pub(crate) use workspace::role_id;
 
@@ -65,10 +66,11 @@ use crate::protocol::is_markup;
 use crate::schedule::{Job, TimeBudget};
 use claims::{Address, Claim, Claims};
 use machine_limit::no_thread;
-use network::Net;
 use programs::{End, LaunchedProgram, ProgramPool};
 use remote::{Answer, Limits, Target};
 use stalls::Watch;
+use waits::Waits;
+use wire::Stamps;
 
 /// Where launched programs listen.
 const LOCALHOST: &str = "127.0.0.1";
@@ -153,8 +155,8 @@ pub struct Manager {
     doubted: Mutex<BTreeSet<Address>>,
     /// Made when it is first needed.
     watch: Mutex<Option<Arc<Watch>>>,
-    /// Made when it is first needed.
-    net: Mutex<Option<Arc<Net>>>,
+    /// Held from when a player is first reached over a socket.
+    stamps: OnceLock<Stamps>,
     interrupt: watch::Sender<bool>,
     /// Ends what the manager itself computes.
     cancel: Cancel,
@@ -177,7 +179,7 @@ impl Manager {
             claims: Claims::default(),
             doubted: Mutex::new(BTreeSet::new()),
             watch: Mutex::new(None),
-            net: Mutex::new(None),
+            stamps: OnceLock::new(),
             interrupt: watch::Sender::new(false),
             cancel: Cancel::new(),
         })
@@ -207,15 +209,21 @@ impl Manager {
         *self.interrupt.borrow()
     }
 
-    /// What talking over the network takes.
-    fn net(&self) -> Result<Arc<Net>, NetError> {
-        let watch = self.watch()?;
-        made_once(&self.net, || Net::new(watch))
+    /// What a thread takes to wait for players.
+    fn waits(&self) -> Result<Waits, NetError> {
+        self.stamps.get_or_init(Stamps::hold);
+        Waits::new(self.watch()?)
     }
 
     /// The thread that notices when this process stands still.
     fn watch(&self) -> Result<Arc<Watch>, NetError> {
-        made_once(&self.watch, || Watch::begin().map_err(|error| NetError(no_thread(&error))))
+        let mut watch = lock(&self.watch);
+        if let Some(watch) = &*watch {
+            return Ok(Arc::clone(watch));
+        }
+        let begun = Arc::new(Watch::begin().map_err(|error| NetError(no_thread(&error)))?);
+        *watch = Some(Arc::clone(&begun));
+        Ok(begun)
     }
 
     fn info_limits(&self, connect: Duration) -> Limits {
@@ -231,30 +239,32 @@ impl Manager {
     /// A program of `player` that is ready to play: an idle one or a new one.
     fn launch(
         &self,
-        net: &Net,
+        waits: &Waits,
         player: &PlayerConfig,
         template: &str,
         limits: LaunchLimits,
     ) -> Result<LaunchedProgram, LaunchError> {
         for _ in 1..PORT_TRIES {
-            match self.launch_once(net, player, template, limits) {
+            match self.launch_once(waits, player, template, limits) {
                 // A process of another run may have got the same port by chance.
                 Err(LaunchError::Impostor(impostor)) if impostor.by.player.is_none() => {}
                 launched => return launched,
             }
         }
-        self.launch_once(net, player, template, limits)
+        self.launch_once(waits, player, template, limits)
     }
 
     fn launch_once(
         &self,
-        net: &Net,
+        waits: &Waits,
         player: &PlayerConfig,
         template: &str,
         limits: LaunchLimits,
     ) -> Result<LaunchedProgram, LaunchError> {
         while let Some(mut program) = self.programs.take_idle(&player.hash) {
-            if !program.suspect || net.answers_info(&program, self.info_limits(INFO_LIMIT)) {
+            if !program.suspect
+                || info::program_answers(waits, &program, self.info_limits(INFO_LIMIT))
+            {
                 program.suspect = false;
                 program.check_port()?;
                 return Ok(program);
@@ -264,7 +274,11 @@ impl Manager {
         let given_up = Instant::now() + limit;
         let mut program = self.programs.launch(&player.id, template, limits)?;
         loop {
-            let answers = net.answers_info(&program, self.info_limits(Duration::from_millis(200)));
+            let answers = info::program_answers(
+                waits,
+                &program,
+                self.info_limits(Duration::from_millis(200)),
+            );
             let end = program.ended();
             if answers || end.is_some() || Instant::now() > given_up {
                 // Also where a program ends or is silent because it found its port taken.
@@ -304,11 +318,11 @@ impl Manager {
     }
 
     /// Whether a remote player that could not be reached in its last match replies again.
-    fn is_back(&self, net: &Net, target: &Target, address: &Address) -> bool {
+    fn is_back(&self, waits: &Waits, target: &Target, address: &Address) -> bool {
         if !lock(&self.doubted).contains(address) {
             return true;
         }
-        let answers = net.answers(target, self.info_limits(INFO_LIMIT));
+        let answers = info::answers(waits, target, self.info_limits(INFO_LIMIT));
         if answers {
             lock(&self.doubted).remove(address);
         }
@@ -319,21 +333,6 @@ impl Manager {
     fn claim(&self, addresses: BTreeSet<Address>) -> Claim<'_> {
         self.claims.claim(addresses, || self.is_interrupted())
     }
-}
-
-/// What is in `slot`; if it is empty, what `make` makes is put there. Others wait meanwhile, so
-/// that none is made for nothing: it takes threads and descriptors, which may be scarce.
-fn made_once<T, E>(
-    slot: &Mutex<Option<Arc<T>>>,
-    make: impl FnOnce() -> Result<T, E>,
-) -> Result<Arc<T>, E> {
-    let mut slot = lock(slot);
-    if let Some(made) = &*slot {
-        return Ok(Arc::clone(made));
-    }
-    let made = Arc::new(make()?);
-    *slot = Some(Arc::clone(&made));
-    Ok(made)
 }
 
 /// Whether a reply to INFO or START may be a player's. Its words are not checked, but an

@@ -14,7 +14,6 @@ use games::{Expression, MoveId, ReasoningError};
 use players::{Observation, OwnMachine, Turn};
 use rand::Rng;
 use results::record::{AbortReason, Budget, Ending, FaultKind, RuleDefect};
-use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use super::remote::first_line;
@@ -22,6 +21,7 @@ use super::seat_thread::Question;
 use super::seats::{Clock, Reply, Seat};
 use super::seeds::{Purpose, below, stream};
 use super::stalls::Watch;
+use super::waits::Waits;
 use super::workspace::{Score, Workspace, broken, role_id};
 use super::{Dialect, Enforcement, MatchSetup, PlayerConfig, Substitute, match_id};
 use crate::event::{Decision, EventKind, Notice, Readiness};
@@ -39,9 +39,16 @@ const MAX_LEGAL_SHOWN: usize = 5;
 /// What a match needs of its worker.
 pub(crate) struct Tools<'a> {
     /// Present if the match has to wait for a player.
-    pub(crate) runtime: Option<&'a Handle>,
+    pub(crate) waits: Option<&'a Waits>,
     pub(crate) watch: &'a Watch,
     pub(crate) interrupted: &'a mut watch::Receiver<bool>,
+}
+
+impl<'a> Tools<'a> {
+    /// For seats that have to be waited for.
+    fn waits(&self) -> &'a Waits {
+        self.waits.expect("a match with slow seats can wait")
+    }
 }
 
 /// A match being played.
@@ -225,12 +232,14 @@ impl<'a> Match<'a> {
                     self.waited += replies[role].wall;
                 }
                 Seat::Thread(seat) => {
+                    let waits = tools.waits();
                     let seat_of_role = seat_of(role, workspace.machine.fork().into());
                     asked.push(boxed(move || async move {
-                        (role, seat.start(seat_of_role, clock, watch).await)
+                        (role, seat.start(seat_of_role, clock, waits).await)
                     }));
                 }
                 Seat::Remote(seat) => {
+                    let waits = tools.waits();
                     let name = Expression::atom(symbols.name(roles[role]));
                     let message = Message::Start {
                         id: self.id.clone(),
@@ -241,7 +250,7 @@ impl<'a> Match<'a> {
                     };
                     let message = message.to_string();
                     asked.push(boxed(move || async move {
-                        (role, seat.start(watch, message, clock).await)
+                        (role, seat.start(waits, message, clock).await)
                     }));
                 }
             }
@@ -280,7 +289,7 @@ impl<'a> Match<'a> {
     /// Asks all roles for a move; the joint move is then in the workspace.
     fn ask_all(&mut self, emit: Emit<'_>) -> Result<Vec<Decision>, Ending> {
         let mut slow = Vec::new();
-        if self.tools.runtime.is_some() {
+        if self.tools.waits.is_some() {
             slow = self.ask_slow()?;
             emit_notices(&mut slow, emit);
         }
@@ -342,7 +351,7 @@ impl<'a> Match<'a> {
         let mut replies: Vec<Reply> = self.seats.iter().map(|_| Reply::default()).collect();
         let news = self.all_news();
         let mut asked: Vec<Asked<'_>> = Vec::new();
-        let watch = self.tools.watch;
+        let waits = self.tools.waits();
         for ((role, seat), news) in self.seats.iter_mut().enumerate().zip(news) {
             let clock = self.times[role].play;
             match seat {
@@ -356,14 +365,14 @@ impl<'a> Match<'a> {
                     let legal = self.workspace.legal[role].clone();
                     let question = Question { step: self.step, observation, legal };
                     asked.push(boxed(move || async move {
-                        (role, seat.play(question, clock, watch).await)
+                        (role, seat.play(question, clock, waits).await)
                     }));
                 }
                 Seat::Remote(seat) => {
                     let news = news.expect("there is news for each remote seat");
                     let message = Message::Play { id: self.id.clone(), news }.to_string();
                     asked.push(boxed(move || async move {
-                        (role, seat.ask(watch, message, clock).await)
+                        (role, seat.ask(waits, message, clock).await)
                     }));
                 }
             }
@@ -403,7 +412,6 @@ impl<'a> Match<'a> {
         let news = if completed { self.all_news() } else { vec![None; self.seats.len()] };
         let mut replies: Vec<Reply> = self.seats.iter().map(|_| Reply::default()).collect();
         let mut asked: Vec<Asked<'_>> = Vec::new();
-        let watch = self.tools.watch;
         for ((role, seat), news) in self.seats.iter_mut().enumerate().zip(news) {
             let observation = if self.workspace.hidden_information {
                 self.percepts[role].as_ref()
@@ -414,12 +422,14 @@ impl<'a> Match<'a> {
                 Seat::Nature => {}
                 Seat::Instant(seat) => seat.end(observation, completed),
                 Seat::Thread(seat) => {
+                    let waits = self.tools.waits();
                     let observation = observation.cloned();
                     asked.push(boxed(move || async move {
-                        (role, seat.end(observation, completed, watch).await)
+                        (role, seat.end(observation, completed, waits).await)
                     }));
                 }
                 Seat::Remote(seat) => {
+                    let waits = self.tools.waits();
                     let id = self.id.clone();
                     let message = match news {
                         Some(news) => Message::Stop { id, news },
@@ -427,15 +437,14 @@ impl<'a> Match<'a> {
                     };
                     let message = message.to_string();
                     asked
-                        .push(boxed(move || async move { (role, seat.end(watch, message).await) }));
+                        .push(boxed(move || async move { (role, seat.end(waits, message).await) }));
                 }
             }
         }
         if !asked.is_empty() {
             let begun = Instant::now();
-            let runtime = self.tools.runtime.expect("slow seats come with a runtime");
             // Everybody gets the message, also when we were interrupted; it has its limit.
-            for (role, reply) in runtime.block_on(join_all(asked)) {
+            for (role, reply) in self.tools.waits().block_on(join_all(asked)) {
                 replies[role] = reply;
             }
             self.waited += begun.elapsed();
@@ -668,8 +677,7 @@ fn wait_all(
         return Ok(());
     }
     let begun = Instant::now();
-    let runtime = tools.runtime.expect("slow seats come with a runtime");
-    let answers = runtime.block_on(async {
+    let answers = tools.waits().block_on(async {
         tokio::select! {
             biased;
             answers = join_all(asked) => Some(answers),

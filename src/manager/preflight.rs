@@ -4,7 +4,9 @@ use results::record::AbortReason;
 
 use super::programs::{Impostor, LaunchError};
 use super::remote::{AddressError, Answer, ExchangeError, Target, first_line};
-use super::{INFO_LIMIT, Manager, NetError, PlayerConfig, PlayerSource, is_ready, unknown_kind};
+use super::{
+    INFO_LIMIT, Manager, NetError, PlayerConfig, PlayerSource, info, is_ready, unknown_kind,
+};
 use crate::in_parallel::in_parallel;
 
 /// Remote players that are asked at once: they think on machines of their own.
@@ -133,11 +135,12 @@ impl Manager {
                 })?;
             }
             PlayerSource::Remote { host, port } => {
-                let net = self.net()?;
+                let waits = self.waits()?;
                 let target = Target::new(&player.id, host, *port)
                     .map_err(|source| PreflightError::Address { id: id(), source })?;
                 let problem =
-                    match net.ask_info(&target, self.info_limits(self.settings.connect_limit)) {
+                    match info::ask(&waits, &target, self.info_limits(self.settings.connect_limit))
+                    {
                         Ok(answer) if is_ready(&answer) => return Ok(()),
                         Ok(Answer { status, text }) => {
                             Silence::WrongAnswer { status, line: first_line(&text) }
@@ -158,9 +161,9 @@ impl Manager {
                 });
             }
             PlayerSource::Command { template, limits } => {
-                let net = self.net()?;
+                let waits = self.waits()?;
                 let program = self
-                    .launch(&net, player, template, *limits)
+                    .launch(&waits, player, template, *limits)
                     .map_err(|error| PreflightError::launch(&player.id, error))?;
                 self.programs.put_back(&player.hash, program);
             }

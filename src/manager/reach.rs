@@ -3,19 +3,17 @@
 
 use std::cell::Cell;
 use std::io;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
-use std::sync::OnceLock;
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use socket2::{Domain, Protocol, Socket, Type};
-use tokio::net::TcpStream;
 use tokio::sync::oneshot;
-use tokio::time::{sleep, timeout_at};
 
 use super::machine_limit::{lack, no_thread};
+use super::waits::Waits;
 
 /// How long this machine may lack something before that is an error. Other matches
 /// give back what they use.
@@ -53,16 +51,20 @@ impl Address {
     /// # Errors
     /// If the host has no address, no program listens there, no reply arrives in
     /// time, or this machine lacks a resource for the connection.
-    pub(crate) async fn connect(&self, limit: Duration) -> Result<TcpStream, ReachError> {
+    pub(crate) async fn connect(
+        &self,
+        waits: &Waits,
+        limit: Duration,
+    ) -> Result<Arc<TcpStream>, ReachError> {
         let begun = Instant::now();
         let given_up = begun + limit;
         let is_found = Cell::new(false);
-        let connected = timeout_at(given_up.into(), async {
+        let connected = waits.timeout_at(given_up, async {
             let addresses = self.addresses().await?;
             is_found.set(true);
-            any(addresses, begun, limit).await
+            any(waits, addresses, begun, limit).await
         });
-        connected.await.unwrap_or_else(|_| {
+        connected.await.unwrap_or_else(|| {
             Err(if is_found.get() {
                 no_connection(limit)
             } else {
@@ -132,23 +134,24 @@ fn not_found(host: &str, error: &io::Error) -> ReachError {
 /// A connection to the first address that takes one. Each has an equal part of
 /// the time that is left.
 async fn any(
+    waits: &Waits,
     addresses: &[SocketAddr],
     begun: Instant,
     limit: Duration,
-) -> Result<TcpStream, ReachError> {
+) -> Result<Arc<TcpStream>, ReachError> {
     loop {
         let (mut refused, mut lacking, mut is_silent) = (None, None, false);
         for (index, &address) in addresses.iter().enumerate() {
             let n_left = u32::try_from(addresses.len() - index).unwrap_or(u32::MAX);
             let now = Instant::now();
             let part = (begun + limit).saturating_duration_since(now) / n_left;
-            match timeout_at((now + part).into(), connect(address)).await {
-                Ok(Ok(stream)) => return Ok(stream),
-                Ok(Err(error)) => match lack(&error) {
+            match waits.timeout_at(now + part, connect(waits, address)).await {
+                Some(Ok(stream)) => return Ok(stream),
+                Some(Err(error)) => match lack(&error) {
                     Some(what) => lacking = Some(what),
                     None => refused = Some(format!("cannot connect to {address}: {error}")),
                 },
-                Err(_) => is_silent = true,
+                None => is_silent = true,
             }
         }
         match (refused, lacking) {
@@ -157,14 +160,13 @@ async fn any(
             (None, Some(what)) if begun.elapsed() >= WANT_LIMIT => {
                 return Err(ReachError::Lacking(what));
             }
-            (None, _) => sleep(WANT_PAUSE).await,
+            (None, _) => waits.sleep_until(Instant::now() + WANT_PAUSE).await,
         }
     }
 }
 
-/// A connection to `address`. On this machine it often stands at once; then this does not wait
-/// until the runtime says so.
-async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
+/// A connection to `address`.
+async fn connect(waits: &Waits, address: SocketAddr) -> io::Result<Arc<TcpStream>> {
     let kind = Type::STREAM.nonblocking();
     let socket = Socket::new(Domain::for_address(address), kind, Some(Protocol::TCP))?;
     // Only a matter of speed.
@@ -175,13 +177,8 @@ async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
         }
         _ => {}
     }
-    let at_once = Timespec::default();
-    let found = poll(&mut [PollFd::new(&socket, PollFlags::OUT)], Some(&at_once));
-    let is_connected = found.is_ok_and(|n_found| n_found > 0);
-    let stream = TcpStream::from_std(socket.into())?;
-    if !is_connected {
-        stream.writable().await?;
-    }
+    let stream = Arc::new(TcpStream::from(socket));
+    waits.connected(&stream).await;
     match stream.take_error()? {
         Some(error) => Err(error),
         None => Ok(stream),

@@ -21,22 +21,22 @@
 
 use std::future::poll_fn;
 use std::io;
+use std::net::TcpStream;
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use hyper::header::HeaderValue;
 use hyper::http::uri::Authority;
-use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 use tokio::task::yield_now;
-use tokio::time::{timeout, timeout_at};
 
 pub(crate) use super::http_reply::Answer;
 use super::http_reply::{ReplyError, ReplyReader};
 use super::machine_limit::lack;
 use super::reach::{Address, ReachError};
-use super::stalls::Watch;
+use super::waits::Waits;
 use super::wire::Wire;
 use crate::printable::printable;
 
@@ -137,16 +137,16 @@ pub(crate) const THINKS: Duration = Duration::from_millis(20);
 /// player is not known to think, it waits first until few exchanges with such players are under
 /// way; no clock runs then.
 pub(crate) async fn exchange(
-    watch: &Watch,
+    waits: &Waits,
     target: &Target,
     message: String,
     limits: Limits,
     thinks: bool,
 ) -> Exchange {
-    let mut exchange = pin!(carry_out(watch, target, message, limits));
+    let mut exchange = pin!(carry_out(waits, target, message, limits));
     if !thinks {
         let turn = AT_ONCE.acquire().await;
-        if let Ok(exchange) = timeout(THINKS, &mut exchange).await {
+        if let Some(exchange) = waits.timeout_at(Instant::now() + THINKS, &mut exchange).await {
             return exchange;
         }
         drop(turn);
@@ -154,7 +154,7 @@ pub(crate) async fn exchange(
     exchange.await
 }
 
-async fn carry_out(watch: &Watch, target: &Target, message: String, limits: Limits) -> Exchange {
+async fn carry_out(waits: &Waits, target: &Target, message: String, limits: Limits) -> Exchange {
     let begun = Instant::now();
     let unsent = |reply| Exchange {
         reply,
@@ -162,7 +162,7 @@ async fn carry_out(watch: &Watch, target: &Target, message: String, limits: Limi
         connect: begun.elapsed(),
         stalled: Duration::ZERO,
     };
-    let stream = match connect(watch, target, limits.connect).await {
+    let stream = match connect(waits, target, limits.connect).await {
         Ok(stream) => stream,
         Err(error) => return unsent(Err(error)),
     };
@@ -170,8 +170,8 @@ async fn carry_out(watch: &Watch, target: &Target, message: String, limits: Limi
     let request = request(target, &message);
     drop(message);
     let sent = {
-        let sending = pin!(talk.send(&request));
-        watch.timeout(begun, limits.connect, sending).await
+        let sending = pin!(talk.send(waits, &request));
+        waits.within(begun, limits.connect, sending).await
     };
     drop(request);
     let sent_at = match sent {
@@ -189,7 +189,7 @@ async fn carry_out(watch: &Watch, target: &Target, message: String, limits: Limi
             return unsent(Err(ExchangeError::Unreachable(why)));
         }
     };
-    let reply = talk.await_reply(watch, sent_at, limits.reply).await;
+    let reply = talk.await_reply(waits, sent_at, limits.reply).await;
     let wire = &talk.wire;
     let done = match &reply {
         Some(Ok(_)) => wire.arrived(),
@@ -197,8 +197,8 @@ async fn carry_out(watch: &Watch, target: &Target, message: String, limits: Limi
     };
     // Where the write counts, that it took long is no fault of the player.
     let wall = match clock_start(wire.wrote(), sent_at, done) {
-        start if start < sent_at => watch.used(start, done, limits.reply).min(limits.reply),
-        start => watch.used(start, done, limits.reply),
+        start if start < sent_at => waits.watch().used(start, done, limits.reply).min(limits.reply),
+        start => waits.watch().used(start, done, limits.reply),
     };
     let stalled = done.saturating_duration_since(sent_at).saturating_sub(wall);
     // Timers tick in milliseconds; the clock does not.
@@ -215,16 +215,16 @@ fn clock_start(wrote: Instant, sent: Instant, done: Instant) -> Instant {
 /// A connection to `target`. If this process stood still while it waited, it tries again
 /// for as long as that was.
 async fn connect(
-    watch: &Watch,
+    waits: &Waits,
     target: &Target,
     limit: Duration,
-) -> Result<TcpStream, ExchangeError> {
+) -> Result<Arc<TcpStream>, ExchangeError> {
     let mut left = limit;
     loop {
         let begun = Instant::now();
         // In a box of its own, since it is larger than what is kept while the player thinks.
-        let connected = Box::pin(target.address.connect(left)).await;
-        let stalled = watch.stalled(begun, Instant::now());
+        let connected = Box::pin(target.address.connect(waits, left)).await;
+        let stalled = waits.watch().stalled(begun, Instant::now());
         match connected {
             Ok(stream) => return Ok(stream),
             // A refusal is an answer; only time that was missing is given again.
@@ -282,7 +282,7 @@ struct Talk {
 }
 
 impl Talk {
-    fn new(stream: TcpStream, limits: Limits) -> Self {
+    fn new(stream: Arc<TcpStream>, limits: Limits) -> Self {
         let Limits { max_header_bytes, max_body_bytes, .. } = limits;
         Self {
             wire: Wire::new(stream, max_header_bytes.saturating_add(max_body_bytes)),
@@ -292,15 +292,15 @@ impl Talk {
     }
 
     /// Sends `request`.
-    async fn send(&mut self, request: &[u8]) -> Sent {
+    async fn send(&mut self, waits: &Waits, request: &[u8]) -> Sent {
         let mut rest = request;
         poll_fn(|context| {
             while !rest.is_empty() {
-                match self.wire.poll_write(context, rest) {
+                match self.wire.poll_write(waits, rest) {
                     Poll::Ready(Ok(n_bytes)) if n_bytes > 0 => rest = &rest[n_bytes..],
                     // It may have answered before it closed the connection.
                     Poll::Ready(written) => {
-                        let reply = ready!(self.poll_reply(context));
+                        let reply = ready!(self.poll_reply(waits, context));
                         return Poll::Ready(Sent::Early(match (reply, written) {
                             (Err(ExchangeError::Unanswered(_)), Err(error)) => {
                                 Err(self.explain(&error))
@@ -308,7 +308,7 @@ impl Talk {
                             (reply, _) => reply,
                         }));
                     }
-                    Poll::Pending => return self.poll_reply(context).map(Sent::Early),
+                    Poll::Pending => return self.poll_reply(waits, context).map(Sent::Early),
                 }
             }
             Poll::Ready(Sent::All(Instant::now()))
@@ -320,17 +320,17 @@ impl Talk {
     /// came by then counts, even if nobody has read it yet.
     async fn await_reply(
         &mut self,
-        watch: &Watch,
+        waits: &Waits,
         sent_at: Instant,
         limit: Duration,
     ) -> Option<Reply> {
         let mut deadline = sent_at + limit;
         loop {
-            let reply = poll_fn(|context| self.poll_reply(context));
-            if let Ok(reply) = timeout_at(deadline.into(), reply).await {
+            let reply = poll_fn(|context| self.poll_reply(waits, context));
+            if let Some(reply) = waits.timeout_at(deadline, reply).await {
                 return Some(reply);
             }
-            deadline = watch.deadline(sent_at, limit);
+            deadline = waits.watch().deadline(sent_at, limit);
             let came = self.reply_until(deadline).await;
             if came.is_some() || deadline <= Instant::now() {
                 return came;
@@ -340,11 +340,11 @@ impl Talk {
 
     /// Reads a piece of the reply. Then the task gives way, so that no player's bytes,
     /// however fast they come, keep the manager from another player's.
-    fn poll_reply(&mut self, context: &mut Context<'_>) -> Poll<Reply> {
+    fn poll_reply(&mut self, waits: &Waits, context: &mut Context<'_>) -> Poll<Reply> {
         if self.wire.is_full() {
             return Poll::Ready(Err(self.too_long()));
         }
-        let came = ready!(self.wire.poll_read(context));
+        let came = ready!(self.wire.poll_read(waits));
         self.read(came).map_or_else(
             || {
                 context.waker().wake_by_ref();
@@ -428,6 +428,7 @@ mod tests {
     use std::sync::mpsc::Receiver;
     use std::thread;
 
+    use super::super::waits::tests::begun_waits;
     use super::super::wire::tests::begun_stamps;
     use super::*;
 
@@ -465,12 +466,10 @@ mod tests {
             }
             String::from_utf8(read).unwrap()
         });
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let target = Target::new("Random Player", "127.0.0.1", port).unwrap();
-        let watch = Watch::begin().unwrap();
+        let waits = begun_waits();
         let message = message.to_owned();
-        let came = runtime.block_on(exchange(&watch, &target, message, limits, false));
-        drop(runtime);
+        let came = waits.block_on(exchange(&waits, &target, message, limits, false));
         (server.join().unwrap(), came)
     }
 
@@ -613,10 +612,9 @@ mod tests {
     #[test]
     fn nobody_there_is_unreachable() {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let target = Target::new("p", "127.0.0.1", port).unwrap();
-        let watch = Watch::begin().unwrap();
-        let came = runtime.block_on(exchange(&watch, &target, String::new(), LIMITS, false));
+        let waits = begun_waits();
+        let came = waits.block_on(exchange(&waits, &target, String::new(), LIMITS, false));
         assert_eq!(outcome(&came), Err("unreachable"));
         assert_eq!(came.wall, Duration::ZERO);
     }
@@ -634,12 +632,11 @@ mod tests {
             assert!(stream.read(&mut [0; 1000]).unwrap() > 0);
             answers(stream, over);
         });
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let watch = Watch::begin().unwrap();
+        let waits = begun_waits();
         let limits = Limits { connect: Duration::from_millis(500), ..LIMITS };
         // More than the buffers of both sides hold.
         let message = "noop ".repeat(4_000_000);
-        let came = runtime.block_on(exchange(&watch, &target, message, limits, false));
+        let came = waits.block_on(exchange(&waits, &target, message, limits, false));
         drop(end);
         player.join().unwrap();
         came
@@ -665,13 +662,12 @@ mod tests {
         assert!(why.contains("did not read the whole message within 500ms"), "{why}");
     }
 
-    /// As the matches of a run have it: their threads drive the futures, and another thread has
-    /// the sockets.
+    /// More of them than exchanges may be at the same time.
     #[test]
-    fn exchanges_of_many_threads_share_a_runtime() {
+    fn exchanges_of_many_threads_take_turns() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        const N_THREADS: usize = 8;
+        const N_THREADS: usize = 64;
         const N_MESSAGES: usize = 20;
         let player = thread::spawn(move || {
             for _ in 0..N_THREADS * N_MESSAGES {
@@ -685,29 +681,21 @@ mod tests {
                 });
             }
         });
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let handle = runtime.handle().clone();
-        let (end, ended) = tokio::sync::oneshot::channel::<()>();
-        let network = thread::spawn(move || {
-            let _ = runtime.block_on(ended);
-        });
-        let watch = Watch::begin().unwrap();
         let target = Target::new("p", "127.0.0.1", port).unwrap();
         thread::scope(|scope| {
             for index in 0..N_THREADS {
-                let (handle, watch, target) = (&handle, &watch, &target);
+                let target = &target;
                 scope.spawn(move || {
+                    let waits = begun_waits();
                     for turn in 0..N_MESSAGES {
                         let message = format!("( {index} {turn} )");
                         let sent = message.clone();
-                        let came = handle.block_on(exchange(watch, target, sent, LIMITS, false));
+                        let came = waits.block_on(exchange(&waits, target, sent, LIMITS, false));
                         assert_eq!(outcome(&came), Ok(message.as_str()));
                     }
                 });
             }
         });
-        drop(end);
-        network.join().unwrap();
         player.join().unwrap();
     }
 
@@ -730,12 +718,11 @@ mod tests {
             let more = b"HTTP/1.1 100 C\r\n\r\n".repeat(10_000);
             while stream.write_all(&more).is_ok() {}
         });
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let watch = Watch::begin().unwrap();
+        let waits = begun_waits();
         let limits = Limits { max_body_bytes: 1 << 20, ..LIMITS };
         let mut n_turns = 0_usize;
-        let came = runtime.block_on(async {
-            let mut talk = pin!(exchange(&watch, &target, "( INFO )".to_owned(), limits, false));
+        let came = waits.block_on(async {
+            let mut talk = pin!(exchange(&waits, &target, "( INFO )".to_owned(), limits, false));
             poll_fn(|context| {
                 n_turns += 1;
                 talk.as_mut().poll(context)
@@ -762,12 +749,11 @@ mod tests {
             stream.write_all(b"HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\nnoop").unwrap();
             let _ = stream.read(&mut [0; 1]);
         });
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let watch = Watch::begin().unwrap();
+        let waits = begun_waits();
         let _stamps = begun_stamps();
         let limits = Limits { reply: Duration::from_secs(1), ..LIMITS };
-        let came = runtime.block_on(async {
-            let mut talk = pin!(exchange(&watch, &target, "( INFO )".to_owned(), limits, false));
+        let came = waits.block_on(async {
+            let mut talk = pin!(exchange(&waits, &target, "( INFO )".to_owned(), limits, false));
             poll_fn(|context| {
                 let polled = talk.as_mut().poll(context);
                 if is_asked.try_recv().is_ok() {

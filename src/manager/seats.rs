@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use games::MoveId;
 use players::{Deliberation, Failure, Observation, Player, Stop, Turn};
 use results::record::FaultKind;
-use tokio::time::{sleep, timeout};
 
 use super::programs::{Impostor, LaunchedProgram};
 use super::remote::{
@@ -16,6 +15,7 @@ use super::remote::{
 };
 use super::seat_thread::{Answer, Pending, Question, SeatThread, discard};
 use super::stalls::Watch;
+use super::waits::Waits;
 use super::{Dialect, PlayerConfig, Reading, is_ready};
 use crate::event::Notice;
 
@@ -247,52 +247,52 @@ impl ThreadSeat {
         &mut self,
         seat: players::Seat,
         clock: Clock,
-        watch: &Watch,
+        waits: &Waits,
     ) -> Reply {
         let asked = Instant::now();
         let Some(thread) = &self.thread else { return Reply::fault(FaultKind::LateStart) };
         let mut pending = thread.start(seat, clock.stop(asked), asked);
-        let mut reply = self.wait(&mut pending, clock, watch, |()| None).await;
+        let mut reply = self.wait(&mut pending, clock, waits, |()| None).await;
         if reply.fault == Some(FaultKind::LateMove) {
             reply.fault = Some(FaultKind::LateStart);
         }
         reply
     }
 
-    pub(crate) async fn play(&mut self, question: Question, clock: Clock, watch: &Watch) -> Reply {
+    pub(crate) async fn play(&mut self, question: Question, clock: Clock, waits: &Waits) -> Reply {
         let asked = Instant::now();
         let Some(thread) = &self.thread else { return Reply::fault(FaultKind::LateMove) };
         let mut pending = thread.play(question, clock.stop(asked), asked);
-        self.wait(&mut pending, clock, watch, Some).await
+        self.wait(&mut pending, clock, waits, Some).await
     }
 
     pub(crate) async fn end(
         &mut self,
         observation: Option<Observation>,
         completed: bool,
-        watch: &Watch,
+        waits: &Waits,
     ) -> Reply {
         let Some(thread) = &self.thread else { return Reply::default() };
         let mut pending = if completed { thread.stop(observation) } else { thread.abort() };
         let clock = Clock::FAREWELL;
-        self.wait(&mut pending, clock, watch, |()| None).await
+        self.wait(&mut pending, clock, waits, |()| None).await
     }
 
     async fn wait<T>(
         &mut self,
         pending: &mut Pending<T>,
         clock: Clock,
-        watch: &Watch,
+        waits: &Waits,
         chosen: impl FnOnce(T) -> Option<MoveId>,
     ) -> Reply {
         let asked = pending.asked;
-        let answer: Answer<T> = match watch.timeout(asked, clock.wait, &mut pending.answer).await {
+        let answer: Answer<T> = match waits.within(asked, clock.wait, &mut pending.answer).await {
             Some(Ok(answer)) => answer,
             // The thread ended, which it does not do while it has a handle.
             Some(Err(_)) => return Reply::fault(FaultKind::Crashed),
-            None => return self.late(pending, clock, watch).await,
+            None => return self.late(pending, clock, waits).await,
         };
-        let wall = watch.used(asked, answer.at, clock.wait);
+        let wall = waits.watch().used(asked, answer.at, clock.wait);
         let stalled = answer.at.saturating_duration_since(asked).saturating_sub(wall);
         let overrun = clock.overrun(wall);
         let mut reply = Reply {
@@ -314,12 +314,13 @@ impl ThreadSeat {
         reply
     }
 
-    async fn late<T>(&mut self, pending: &mut Pending<T>, clock: Clock, watch: &Watch) -> Reply {
-        let wall = watch.used(pending.asked, Instant::now(), clock.wait);
+    async fn late<T>(&mut self, pending: &mut Pending<T>, clock: Clock, waits: &Waits) -> Reply {
+        let wall = waits.watch().used(pending.asked, Instant::now(), clock.wait);
         pending.cancel.cancel();
         let mut reply = Reply { wall, overrun: clock.overrun(wall), ..Reply::default() };
         reply.is_late("clock", clock.time.unwrap_or(clock.wait), clock.wait);
-        if timeout(RETURN_GRACE, &mut pending.answer).await.is_err() {
+        let given_up = Instant::now() + RETURN_GRACE;
+        if waits.timeout_at(given_up, &mut pending.answer).await.is_none() {
             self.thread = None;
             let left = Notice::ThreadLeft { player: self.name.clone() };
             reply.notice = Some(Box::new(left));
@@ -390,8 +391,8 @@ impl RemoteSeat {
         (config, program)
     }
 
-    pub(crate) async fn start(&mut self, watch: &Watch, message: String, clock: Clock) -> Reply {
-        let mut reply = self.ask(watch, message, clock).await;
+    pub(crate) async fn start(&mut self, waits: &Waits, message: String, clock: Clock) -> Reply {
+        let mut reply = self.ask(waits, message, clock).await;
         if reply.fault == Some(FaultKind::LateMove) {
             reply.fault = Some(FaultKind::LateStart);
         }
@@ -410,7 +411,7 @@ impl RemoteSeat {
         reply
     }
 
-    pub(crate) async fn ask(&mut self, watch: &Watch, message: String, clock: Clock) -> Reply {
+    pub(crate) async fn ask(&mut self, waits: &Waits, message: String, clock: Clock) -> Reply {
         let ended = self.program.as_mut().is_some_and(|program| program.ended().is_some());
         if ended {
             let mut reply = Reply::fault(FaultKind::Crashed);
@@ -422,7 +423,7 @@ impl RemoteSeat {
         }
         let limits = remote::Limits { reply: clock.remote_wait, ..self.limits };
         let Exchange { reply: came, wall, connect, stalled } =
-            exchange(watch, &self.target, message, limits, self.thinks).await;
+            exchange(waits, &self.target, message, limits, self.thinks).await;
         self.thinks = wall >= remote::THINKS;
         if let Some(program) = &mut self.program {
             program.watch_port();
@@ -448,12 +449,12 @@ impl RemoteSeat {
                 (reply.fault, reply.text) = (Some(FaultKind::Unreadable), Some(what));
             }
             Err(ExchangeError::Unanswered(why)) => {
-                reply.fault = Some(self.broken_connection(FaultKind::Unreadable).await);
+                reply.fault = Some(self.broken_connection(waits, FaultKind::Unreadable).await);
                 reply.detail =
                     Some(format!("the player closed the connection without a reply: {why}"));
             }
             Err(ExchangeError::Unreachable(why)) => {
-                reply.fault = Some(self.broken_connection(FaultKind::Unreachable).await);
+                reply.fault = Some(self.broken_connection(waits, FaultKind::Unreachable).await);
                 reply.detail = Some(why);
             }
             Err(ExchangeError::Lacking(what)) => reply.lacking = Some(what),
@@ -485,15 +486,15 @@ impl RemoteSeat {
         };
     }
 
-    pub(crate) async fn end(&mut self, watch: &Watch, message: String) -> Reply {
+    pub(crate) async fn end(&mut self, waits: &Waits, message: String) -> Reply {
         self.limits.connect = self.limits.connect.min(FAREWELL_LIMIT);
         let clock = Clock::FAREWELL;
-        self.ask(watch, message, clock).await
+        self.ask(waits, message, clock).await
     }
 
     /// A program whose connection breaks has perhaps just ended; if not, or if it is
     /// no program of ours, it is the fault that it looks like.
-    async fn broken_connection(&mut self, fault: FaultKind) -> FaultKind {
+    async fn broken_connection(&mut self, waits: &Waits, fault: FaultKind) -> FaultKind {
         let Some(program) = &mut self.program else { return fault };
         let given_up = Instant::now() + DEATH_GRACE;
         loop {
@@ -503,7 +504,7 @@ impl RemoteSeat {
             if Instant::now() > given_up {
                 return fault;
             }
-            sleep(Duration::from_millis(2)).await;
+            waits.sleep_until(Instant::now() + Duration::from_millis(2)).await;
         }
     }
 }

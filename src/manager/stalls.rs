@@ -14,8 +14,6 @@ use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tokio::time::timeout_at;
-
 use crate::locking::lock;
 
 /// Time between two ticks.
@@ -75,29 +73,6 @@ impl Watch {
     /// The moment at which such a clock runs out, as far as is known now.
     pub(crate) fn deadline(&self, from: Instant, limit: Duration) -> Instant {
         from + limit + self.stalled(from, Instant::now())
-    }
-
-    /// Waits for `future` until such a clock runs out; `None` if that is first.
-    pub(crate) async fn timeout<F>(
-        &self,
-        from: Instant,
-        limit: Duration,
-        mut future: F,
-    ) -> Option<F::Output>
-    where
-        F: Future + Unpin,
-    {
-        let mut deadline = from + limit;
-        loop {
-            if let Ok(output) = timeout_at(deadline.into(), &mut future).await {
-                return Some(output);
-            }
-            let later = self.deadline(from, limit);
-            if later <= deadline {
-                return None;
-            }
-            deadline = later;
-        }
     }
 }
 

@@ -8,19 +8,20 @@
 //!   counts as arrived with the last of its bytes. [`Stamps`] keeps the kernel at it.
 
 use std::io::{self, IoSliceMut};
-use std::net::{Ipv4Addr, UdpSocket};
+use std::net::{Ipv4Addr, TcpStream, UdpSocket};
 use std::os::fd::AsRawFd;
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant, SystemTime};
 
 use nix::sys::socket::sockopt::ReceiveTimestampns;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt};
 use nix::sys::time::TimeSpec;
+use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
-use tokio::io::{AsyncWrite, Interest};
-use tokio::net::TcpStream;
+
+use super::waits::Waits;
 
 /// Maximum number of bytes that are taken at a time.
 const PIECE: usize = 512;
@@ -50,7 +51,7 @@ impl Stamps {
 /// The bytes of one connection.
 #[derive(Debug)]
 pub(crate) struct Wire {
-    stream: TcpStream,
+    stream: Arc<TcpStream>,
     /// Bytes that may still come.
     n_left: usize,
     /// When the last bytes came; before any did, a moment at which there were none.
@@ -63,7 +64,7 @@ pub(crate) struct Wire {
 
 impl Wire {
     /// Reads at most `max_bytes` from `stream`, and writes to it.
-    pub(crate) fn new(stream: TcpStream, max_bytes: usize) -> Self {
+    pub(crate) fn new(stream: Arc<TcpStream>, max_bytes: usize) -> Self {
         // Without it, bytes arrive when they are read.
         let _ = setsockopt(&stream, ReceiveTimestampns, &true);
         let now = Instant::now();
@@ -86,39 +87,35 @@ impl Wire {
     }
 
     /// Writes some of `bytes`: how many.
-    pub(crate) fn poll_write(
-        &mut self,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
+    pub(crate) fn poll_write(&mut self, waits: &Waits, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.wrote = Instant::now();
-        // The kernel knows whether there is room; the network thread hears of it later.
-        match send(&self.stream, bytes, SendFlags::NOSIGNAL) {
-            Err(Errno::AGAIN) => {}
-            sent => return Poll::Ready(sent.map_err(io::Error::from)),
+        match send(&*self.stream, bytes, SendFlags::NOSIGNAL) {
+            Err(Errno::AGAIN) => {
+                waits.want(&self.stream, PollFlags::OUT);
+                Poll::Pending
+            }
+            sent => Poll::Ready(sent.map_err(io::Error::from)),
         }
-        Pin::new(&mut self.stream).poll_write(context, bytes)
     }
 
     /// Waits for bytes and takes a piece of them; none at the end of the connection or the
     /// limit.
-    pub(crate) fn poll_read(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Vec<u8>>> {
-        loop {
-            ready!(self.stream.poll_read_ready(context))?;
-            // Bytes may come between the look and the time.
-            let looked = Instant::now();
-            let read = || receive(&self.stream, self.n_left);
-            match self.stream.try_io(Interest::READABLE, read) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.emptied = looked,
-                received => return Poll::Ready(received.map(|received| self.note(received))),
+    pub(crate) fn poll_read(&mut self, waits: &Waits) -> Poll<io::Result<Vec<u8>>> {
+        // Bytes may come between the look and the time.
+        let looked = Instant::now();
+        match receive(&self.stream, self.n_left) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.emptied = looked;
+                waits.want(&self.stream, PollFlags::IN);
+                Poll::Pending
             }
+            received => Poll::Ready(received.map(|received| self.note(received))),
         }
     }
 
     /// Takes a piece of the bytes that came by `deadline`, without waiting; `None` if there
     /// are no more.
     pub(crate) fn read_until(&mut self, deadline: Instant) -> Option<io::Result<Vec<u8>>> {
-        // What the runtime knows of the socket may be older than a stall.
         match receive(&self.stream, self.n_left) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
             Err(error) => Some(Err(error)),
@@ -188,16 +185,14 @@ pub(crate) mod tests {
 
     /// Whether the kernel says when the bytes of a short exchange came.
     fn is_stamped(listener: &TcpListener) -> bool {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-            let wire = Wire::new(stream, 100);
-            listener.accept().unwrap().0.write_all(b"noop").unwrap();
-            wire.stream.readable().await.unwrap();
-            let (bytes, stamp) = receive(&wire.stream, 100).unwrap();
-            assert_eq!(bytes, b"noop");
-            stamp.is_some()
-        })
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let wire = Wire::new(Arc::new(stream), 100);
+        listener.accept().unwrap().0.write_all(b"noop").unwrap();
+        // Waits until the bytes are there.
+        assert_eq!(wire.stream.peek(&mut [0; 100]).unwrap(), 4);
+        let (bytes, stamp) = receive(&wire.stream, 100).unwrap();
+        assert_eq!(bytes, b"noop");
+        stamp.is_some()
     }
 
     /// One connection after the other, so that between them nobody asks for stamps.

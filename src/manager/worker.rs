@@ -14,9 +14,10 @@ use super::remote::{Limits, Target};
 use super::seat_thread::SeatThread;
 use super::seats::{InstantSeat, RemoteSeat, Seat, ThreadSeat};
 use super::stalls::Watch;
+use super::waits::Waits;
 use super::workspace::{Score, Workspace};
 use super::{
-    Address, Impostor, LOCALHOST, LaunchError, Manager, MatchSetup, Net, NetError, PlayerConfig,
+    Address, Impostor, LOCALHOST, LaunchError, Manager, MatchSetup, NetError, PlayerConfig,
     PlayerSource, PreflightError, PreparedGame,
 };
 use crate::error_chain::chained;
@@ -29,7 +30,8 @@ const MAX_WORKSPACES: usize = 32;
 pub struct Worker {
     manager: Arc<Manager>,
     interrupted: watch::Receiver<bool>,
-    net: Option<Arc<Net>>,
+    /// Made when a match first has to wait for a player.
+    waits: Option<Waits>,
     /// Threads whose player has left.
     threads: Vec<SeatThread>,
     /// The one used last is the last.
@@ -42,7 +44,7 @@ impl Worker {
         Self {
             manager: Arc::clone(manager),
             interrupted: manager.interrupt.subscribe(),
-            net: None,
+            waits: None,
             threads: Vec::new(),
             workspaces: Vec::new(),
             seats: Vec::new(),
@@ -71,11 +73,7 @@ impl Worker {
             begun = Instant::now();
             let mut workspace = self.take_workspace(&setup.game);
             let tools = Tools {
-                runtime: self
-                    .net
-                    .as_ref()
-                    .filter(|_| self.seats.iter().any(is_slow))
-                    .map(|net| &net.handle),
+                waits: self.waits.as_ref().filter(|_| self.seats.iter().any(is_slow)),
                 watch: &watch,
                 interrupted: &mut self.interrupted,
             };
@@ -171,7 +169,7 @@ impl Worker {
                     let nodes = setup.time(Some(config)).budget.nodes();
                     return Ok(Seat::Instant(InstantSeat::new(player, nodes)));
                 }
-                self.prepare_net()?;
+                self.prepare_waits()?;
                 let thread = match self.threads.pop() {
                     Some(thread) => thread,
                     None => SeatThread::spawn().map_err(|error| {
@@ -182,19 +180,19 @@ impl Worker {
                 Ok(Seat::Thread(ThreadSeat::new(thread, player, &config.id)))
             }
             PlayerSource::Remote { host, port } => {
-                let net = self.prepare_net()?;
+                let waits = self.prepare_waits()?;
                 let target = Target::new(&config.id, host, *port)
                     .map_err(|error| unusable(config, &error))?;
-                if !manager.is_back(net, &target, &address(host, *port)) {
+                if !manager.is_back(waits, &target, &address(host, *port)) {
                     let (player, host, port) = (config.id.clone(), host.clone(), *port);
                     return Err(aborted(AbortReason::PlayerGone { player, host, port }));
                 }
                 Ok(Seat::Remote(Box::new(RemoteSeat::new(config, target, None, limits))))
             }
             PlayerSource::Command { template, limits: use_limits } => {
-                let net = self.prepare_net()?;
+                let waits = self.prepare_waits()?;
                 let program = manager
-                    .launch(net, config, template, *use_limits)
+                    .launch(waits, config, template, *use_limits)
                     .map_err(|error| not_launched(config, error))?;
                 let target = Target::new(&config.id, LOCALHOST, program.port)
                     .map_err(|error| unusable(config, &error))?;
@@ -203,12 +201,12 @@ impl Worker {
         }
     }
 
-    fn prepare_net(&mut self) -> Result<&Arc<Net>, Ending> {
-        match &mut self.net {
-            Some(net) => Ok(net),
+    fn prepare_waits(&mut self) -> Result<&Waits, Ending> {
+        match &mut self.waits {
+            Some(waits) => Ok(waits),
             none => {
-                let net = self.manager.net().map_err(|error| lacks_net(&error))?;
-                Ok(none.insert(net))
+                let waits = self.manager.waits().map_err(|error| lacks_net(&error))?;
+                Ok(none.insert(waits))
             }
         }
     }

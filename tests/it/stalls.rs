@@ -184,11 +184,11 @@ fn matches_at_once_are_as_many_as_there_are_descriptors_for() {
     workspace.write("three_steps.kif", THREE_STEPS);
     let ran = workspace.run_after("ulimit -n 128", &["run", "spec.toml", "--dry-run"]).code(0);
     let told = ran.stdout();
-    assert!(told.contains("600 matches in 300 blocks\nmatches at once: 16\n"), "{told}");
+    assert!(told.contains("600 matches in 300 blocks\nmatches at once: 12\n"), "{told}");
     assert!(
         told.contains(
-            "warning: 100 matches at once need about 464 file descriptors, and this machine allows 128 \
-             (ulimit -n): 16 are played at once"
+            "warning: 100 matches at once need about 564 file descriptors, and this machine allows 128 \
+             (ulimit -n): 12 are played at once"
         ),
         "{told}"
     );
