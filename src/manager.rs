@@ -14,6 +14,7 @@
 //! ```
 
 mod claims;
+mod cpu_pressure;
 mod flow;
 mod http_reply;
 mod info;

@@ -36,6 +36,7 @@ pub(crate) use super::http_reply::Answer;
 use super::http_reply::{ReplyError, ReplyReader};
 use super::machine_limit::lack;
 use super::reach::{Address, ReachError};
+use super::stalls::Watch;
 use super::waits::Waits;
 use super::wire::Wire;
 use crate::printable::printable;
@@ -131,7 +132,16 @@ impl Target {
 static AT_ONCE: Semaphore = Semaphore::const_new(32);
 
 /// A player that has not replied by then thinks: it needs no core of this process.
-pub(crate) const THINKS: Duration = Duration::from_millis(20);
+const THINKS: Duration = Duration::from_millis(20);
+
+/// The same where cores are scarce, so that a player which replies at once may have to wait for
+/// one. Otherwise ever more exchanges would wait for the cores, and all of their replies be late.
+const THINKS_OR_WAITS: Duration = Duration::from_millis(200);
+
+/// Whether a player thinks that has not replied after this time.
+pub(crate) fn is_thinking(after: Duration, watch: &Watch) -> bool {
+    after >= if watch.cores_are_scarce() { THINKS_OR_WAITS } else { THINKS }
+}
 
 /// Sends `message` to `target` and waits for the reply, but not longer than `limits` say. If the
 /// player is not known to think, it waits first until few exchanges with such players are under
@@ -146,8 +156,12 @@ pub(crate) async fn exchange(
     let mut exchange = pin!(carry_out(waits, target, message, limits));
     if !thinks {
         let turn = AT_ONCE.acquire().await;
-        if let Some(exchange) = waits.timeout_at(Instant::now() + THINKS, &mut exchange).await {
-            return exchange;
+        let begun = Instant::now();
+        while !is_thinking(begun.elapsed(), waits.watch()) {
+            let next_look = Instant::now() + THINKS;
+            if let Some(exchange) = waits.timeout_at(next_look, &mut exchange).await {
+                return exchange;
+            }
         }
         drop(turn);
     }

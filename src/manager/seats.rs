@@ -424,7 +424,7 @@ impl RemoteSeat {
         let limits = remote::Limits { reply: clock.remote_wait, ..self.limits };
         let Exchange { reply: came, wall, connect, stalled } =
             exchange(waits, &self.target, message, limits, self.thinks).await;
-        self.thinks = wall >= remote::THINKS;
+        self.thinks = remote::is_thinking(wall, waits.watch());
         if let Some(program) = &mut self.program {
             program.watch_port();
         }

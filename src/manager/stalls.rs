@@ -10,10 +10,12 @@
 //! thread when it has an answer.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::cpu_pressure::CpuPressure;
 use crate::locking::lock;
 
 /// Time between two ticks.
@@ -28,9 +30,15 @@ const STALL: Duration = Duration::from_millis(200);
 /// its player a little less than it should.
 const MAX_STALLS: usize = 1000;
 
+/// Ticks between two looks at the pressure on the cores.
+const LOOK: u32 = 4;
+
 /// Records stalls, from when it is made until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Watch(Arc<Mutex<Ticks>>);
+pub(crate) struct Watch {
+    ticks: Arc<Mutex<Ticks>>,
+    cores_are_scarce: Arc<AtomicBool>,
+}
 
 #[derive(Debug)]
 struct Ticks {
@@ -46,21 +54,29 @@ impl Watch {
     /// If its thread cannot be started.
     pub(crate) fn begin() -> std::io::Result<Self> {
         let watch = Self::at(Instant::now());
-        let ticks = Arc::downgrade(&watch.0);
+        let ticks = Arc::downgrade(&watch.ticks);
+        let scarce = Arc::clone(&watch.cores_are_scarce);
         thread::Builder::new()
             .name("watch".to_owned())
             .stack_size(64 << 10)
-            .spawn(move || keep(&ticks))?;
+            .spawn(move || keep(&ticks, &scarce))?;
         Ok(watch)
     }
 
     fn at(now: Instant) -> Self {
-        Self(Arc::new(Mutex::new(Ticks { last: now, stalls: VecDeque::new() })))
+        let ticks = Ticks { last: now, stalls: VecDeque::new() };
+        Self { ticks: Arc::new(Mutex::new(ticks)), cores_are_scarce: Arc::default() }
+    }
+
+    /// Whether programs had to wait for a core of this machine during most of the last tenth of a
+    /// second.
+    pub(crate) fn cores_are_scarce(&self) -> bool {
+        self.cores_are_scarce.load(Ordering::Relaxed)
     }
 
     /// How long the process stood still between two moments.
     pub(crate) fn stalled(&self, from: Instant, to: Instant) -> Duration {
-        lock(&self.0).stalled(from, to)
+        lock(&self.ticks).stalled(from, to)
     }
 
     /// What a clock of `limit` shows at `to` if it was started at `from`: stalls are
@@ -96,11 +112,23 @@ impl Ticks {
     }
 }
 
-fn keep(ticks: &Weak<Mutex<Ticks>>) {
-    loop {
+fn keep(ticks: &Weak<Mutex<Ticks>>, cores_are_scarce: &AtomicBool) {
+    let pressure = CpuPressure::open();
+    let look = || Some((Instant::now(), pressure.as_ref()?.waited()?));
+    let mut last = look();
+    for number in (0..LOOK).cycle() {
         thread::sleep(TICK);
         let Some(ticks) = ticks.upgrade() else { return };
         lock(&ticks).tick(Instant::now());
+        drop(ticks);
+        if number == 0 {
+            let now = look();
+            if let (Some((from, before)), Some((to, after))) = (last, now) {
+                let is_scarce = after.saturating_sub(before) * 2 > to.duration_since(from);
+                cores_are_scarce.store(is_scarce, Ordering::Relaxed);
+            }
+            last = now;
+        }
     }
 }
 
@@ -115,7 +143,7 @@ mod tests {
         let watch = Watch::at(began);
         // Ticks until 100 ms, none until 1100 ms, then again until 1500 ms.
         for ms in (25..=100).step_by(25).chain((1100..=1500).step_by(25)) {
-            lock(&watch.0).tick(at(ms));
+            lock(&watch.ticks).tick(at(ms));
         }
         for (from, to, expected) in [
             (0, 100, 0),
@@ -142,7 +170,7 @@ mod tests {
         let watch = Watch::at(began);
         let n = u32::try_from(MAX_STALLS).unwrap() * 2;
         for index in 1..=n {
-            lock(&watch.0).tick(began + STALL * index);
+            lock(&watch.ticks).tick(began + STALL * index);
         }
         assert_eq!(watch.stalled(began, began + STALL * n), STALL * (n / 2));
     }
