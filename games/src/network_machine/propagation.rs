@@ -8,33 +8,47 @@
 //! in which they meet them. Here pending gates are bits of a set and are taken in the
 //! order of evaluation, so a gate flips at most once however many paths lead to it.
 //! Gates that depend on moves stay pending until the moves are made.
+//!
+//! A gate whose only consumer is an output is never pending. Its bit in the set is that
+//! output, since outputs are the end of the same bits: a count that leaves or reaches 0
+//! toggles the output at once.
 
 use std::sync::Arc;
 
 use crate::network::{Graph, Lit};
 
-/// The number of gates and the number of all their inputs stay below this.
+/// The number of gates and outputs and the number of all their inputs stay below this.
 const MAX: u32 = u32::MAX >> 1;
+
+/// Maximum number of inputs of a gate: counts of inputs are `u16`, since smaller arrays
+/// stay in the cache.
+const MAX_FAN_IN: usize = u16::MAX as usize;
 
 /// Bits of a word.
 const WORD: usize = 64;
+
+/// Where gates and outputs are among the bits: early gates, late gates, outputs. Between
+/// these are some without inputs, so that each group begins with a word of bits.
+#[derive(Clone, Copy, Debug)]
+struct Places {
+    /// Where the late gates begin.
+    first_late: usize,
+    /// Where the outputs begin. A gate whose only consumer is an output has that place.
+    first_output: usize,
+}
 
 /// The gates that some outputs of a graph depend on, as lists of consumers.
 #[derive(Debug)]
 pub(crate) struct Wiring {
     n_inputs: usize,
-    /// Number of gates. Between the early and the late ones are some without inputs, so
-    /// that both groups begin with a word of bits.
-    n_gates: usize,
-    /// Gates before this one, whole words of them, are early.
-    first_late: usize,
+    places: Places,
     /// By node (inputs, then gates, in order of evaluation), where its gates and
     /// its outputs begin in `consumers`; one more at the end.
     spans: Vec<[u32; 2]>,
-    /// Consumers: a gate that takes the node (`gate << 1 | negated`), or an output.
+    /// Consumers: a gate that takes the node (`gate << 1 | negated`), or the place of an output.
     consumers: Vec<u32>,
-    /// By gate, inputs that do not hold while all inputs of the network are false.
-    counts: Vec<i32>,
+    /// By place, inputs that do not hold while all inputs of the network are false.
+    counts: Vec<u16>,
     /// Outputs while all inputs of the network are false.
     outputs: Vec<u64>,
     /// Number of gates with inputs.
@@ -50,9 +64,8 @@ impl Wiring {
     pub(crate) fn new(graph: &Graph, outputs: &[Lit], n_late: usize) -> Self {
         let n_inputs = graph.n_inputs();
         let mut gates = Gates::new(graph, outputs);
-        let first_late = gates.move_late_ones(n_inputs, outputs, n_late);
-        let n_gates = gates.inputs.len();
-        let n_nodes = n_inputs + n_gates;
+        let places = gates.lay_out(n_inputs, outputs, n_late);
+        let n_nodes = n_inputs + places.first_output;
         // Consumers of each node, as lists before they are concatenated.
         let mut takers: Vec<Vec<u32>> = vec![Vec::new(); n_nodes];
         for (gate, inputs) in gates.inputs.iter().enumerate() {
@@ -62,17 +75,19 @@ impl Wiring {
         }
         let mut readers: Vec<Vec<u32>> = vec![Vec::new(); n_nodes];
         for (index, &output) in outputs.iter().enumerate() {
-            if !output.is_constant() {
-                readers[gates.node(output) as usize].push(to_u32(index));
+            // A gate in the place of the output toggles it without being told to.
+            if !output.is_constant()
+                && let Some(readers) = readers.get_mut(gates.node(output) as usize)
+            {
+                readers.push(to_u32(places.first_output + index));
             }
         }
         let mut wiring = Self {
             n_inputs,
-            n_gates,
-            first_late,
+            places,
             spans: Vec::with_capacity(n_nodes + 1),
             consumers: Vec::new(),
-            counts: Vec::with_capacity(n_gates),
+            counts: Vec::with_capacity(gates.inputs.len()),
             outputs: vec![0; outputs.len().div_ceil(WORD)],
             n_real_gates: gates.inputs.iter().filter(|inputs| !inputs.is_empty()).count(),
             n_edges: takers.iter().map(Vec::len).sum(),
@@ -91,11 +106,11 @@ impl Wiring {
 
     /// Finds the counts and outputs while all inputs are false.
     fn settle(&mut self, gates: &Gates, outputs: &[Lit]) {
-        let mut holds = vec![false; self.n_inputs + self.n_gates];
+        let mut holds = vec![false; self.n_inputs + gates.inputs.len()];
         for (index, inputs) in gates.inputs.iter().enumerate() {
             let fails = |&&(node, negated): &&(u32, bool)| holds[node as usize] == negated;
-            let count = inputs.iter().filter(fails).count() as i32;
-            self.counts.push(count);
+            let count = inputs.iter().filter(fails).count();
+            self.counts.push(u16::try_from(count).expect("gates have few enough inputs"));
             holds[self.n_inputs + index] = count == 0;
         }
         for (index, &output) in outputs.iter().enumerate() {
@@ -159,6 +174,12 @@ impl Gates {
             // A repeated input would count twice: correct, but slower.
             inputs.sort_unstable();
             inputs.dedup();
+            while inputs.len() > MAX_FAN_IN {
+                let rest = inputs.split_off(MAX_FAN_IN - 1);
+                let part = to_u32(n_inputs + gates.inputs.len());
+                gates.inputs.push(std::mem::replace(&mut inputs, rest));
+                inputs.push((part, false));
+            }
             gates.node_of[node as usize] = to_u32(n_inputs + gates.inputs.len());
             gates.inputs.push(inputs);
         }
@@ -193,10 +214,10 @@ impl Gates {
         (needed, inner)
     }
 
-    /// Puts the gates that outputs from `n_late` on depend on before the others and
-    /// fills up their last word. Returns where the others begin.
-    fn move_late_ones(&mut self, n_inputs: usize, outputs: &[Lit], n_late: usize) -> usize {
-        let mut early = vec![false; n_inputs + self.inputs.len()];
+    /// Moves the gates to their places. Early are those that outputs from `n_late` on depend on.
+    fn lay_out(&mut self, n_inputs: usize, outputs: &[Lit], n_late: usize) -> Places {
+        let n_gates = self.inputs.len();
+        let mut early = vec![false; n_inputs + n_gates];
         for &output in outputs[n_late..].iter().filter(|output| !output.is_constant()) {
             early[self.node(output) as usize] = true;
         }
@@ -205,26 +226,52 @@ impl Gates {
                 inputs.iter().for_each(|&(node, _)| early[node as usize] = true);
             }
         }
-        let is_early = |index: &usize| early[n_inputs + index];
-        let order: Vec<usize> = (0..self.inputs.len()).filter(is_early).collect();
-        let first_late = order.len().next_multiple_of(WORD);
-        let mut place: Vec<u32> = (0..n_inputs).map(to_u32).collect();
-        let (mut next_early, mut next_late) = (n_inputs, n_inputs + first_late);
-        for &early in &early[n_inputs..] {
-            let next = if early { &mut next_early } else { &mut next_late };
-            place.push(to_u32(*next));
-            *next += 1;
+        let sole_outputs = self.sole_outputs(n_inputs, outputs);
+        let is_early = |&index: &usize| early[n_inputs + index] && sole_outputs[index].is_none();
+        let first_late = (0..n_gates).filter(is_early).count().next_multiple_of(WORD);
+        let (mut next_early, mut next_late) = (0, first_late);
+        let mut moved: Vec<usize> = Vec::with_capacity(n_gates);
+        for index in 0..n_gates {
+            let next = if early[n_inputs + index] { &mut next_early } else { &mut next_late };
+            moved.push(*next);
+            *next += usize::from(sole_outputs[index].is_none());
         }
-        let mut moved = vec![Vec::new(); next_late - n_inputs];
-        for (index, mut inputs) in std::mem::take(&mut self.inputs).into_iter().enumerate() {
+        let first_output = next_late.next_multiple_of(WORD);
+        for (place, output) in moved.iter_mut().zip(&sole_outputs) {
+            if let Some(output) = output {
+                *place = first_output + output;
+            }
+        }
+        let inputs_stay = 0..n_inputs;
+        let place: Vec<u32> =
+            inputs_stay.chain(moved.iter().map(|place| n_inputs + place)).map(to_u32).collect();
+        let mut gates = vec![Vec::new(); first_output + outputs.len()];
+        for (mut inputs, moved) in std::mem::take(&mut self.inputs).into_iter().zip(moved) {
             inputs.iter_mut().for_each(|(node, _)| *node = place[*node as usize]);
-            moved[place[n_inputs + index] as usize - n_inputs] = inputs;
+            gates[moved] = inputs;
         }
-        self.inputs = moved;
+        self.inputs = gates;
         for node in self.node_of.iter_mut().filter(|node| **node != u32::MAX) {
             *node = place[*node as usize];
         }
-        first_late
+        Places { first_late, first_output }
+    }
+
+    /// By gate: the output that is its only consumer, if it has just one.
+    fn sole_outputs(&self, n_inputs: usize, outputs: &[Lit]) -> Vec<Option<usize>> {
+        let mut n_consumers = vec![0_u32; n_inputs + self.inputs.len()];
+        let mut last_output = vec![None; n_inputs + self.inputs.len()];
+        for &(node, _) in self.inputs.iter().flatten() {
+            n_consumers[node as usize] += 1;
+        }
+        for (index, &output) in outputs.iter().enumerate() {
+            if !output.is_constant() {
+                n_consumers[self.node(output) as usize] += 1;
+                last_output[self.node(output) as usize] = Some(index);
+            }
+        }
+        let of_node = n_consumers.into_iter().zip(last_output).skip(n_inputs);
+        of_node.map(|(n_consumers, output)| output.filter(|_| n_consumers == 1)).collect()
     }
 
     fn node(&self, literal: Lit) -> u32 {
@@ -236,12 +283,11 @@ impl Gates {
 #[derive(Clone, Debug)]
 pub(crate) struct Propagation {
     wiring: Arc<Wiring>,
-    /// By gate.
-    counts: Vec<i32>,
+    /// By place.
+    counts: Vec<u16>,
     /// By input.
     inputs: Vec<u64>,
-    outputs: Vec<u64>,
-    waiting: Waiting,
+    bits: Bits,
     /// Counts changed so far.
     work: u64,
 }
@@ -252,8 +298,7 @@ impl Propagation {
         Self {
             counts: wiring.counts.clone(),
             inputs: vec![0; wiring.n_inputs.div_ceil(WORD)],
-            outputs: wiring.outputs.clone(),
-            waiting: Waiting::new(wiring.n_gates),
+            bits: Bits::new(wiring.places.first_output, &wiring.outputs),
             work: 0,
             wiring,
         }
@@ -292,22 +337,22 @@ impl Propagation {
 
     /// Brings the early outputs up to date.
     pub(crate) fn settle_early(&mut self) {
-        self.settle(self.wiring.first_late / WORD);
+        self.settle(self.wiring.places.first_late / WORD);
     }
 
     /// Brings all outputs up to date.
     pub(crate) fn settle_all(&mut self) {
-        self.settle(self.wiring.n_gates.div_ceil(WORD));
+        self.settle(self.wiring.places.first_output / WORD);
     }
 
     /// Whether an output holds.
     pub(crate) fn output(&self, index: usize) -> bool {
-        self.outputs[index / WORD] >> (index % WORD) & 1 == 1
+        self.outputs()[index / WORD] >> (index % WORD) & 1 == 1
     }
 
     /// The outputs as bits.
     pub(crate) fn outputs(&self) -> &[u64] {
-        &self.outputs
+        &self.bits.all[self.wiring.places.first_output / WORD..]
     }
 
     /// Number of counts changed so far.
@@ -323,7 +368,7 @@ impl Propagation {
     /// Updates the consumers of a node that flipped.
     #[inline]
     fn tell(&mut self, node: usize, value: u32) {
-        let Self { wiring, counts, outputs, waiting, work, .. } = self;
+        let Self { wiring, counts, bits, work, .. } = self;
         let [[first, middle], [end, _]] = [wiring.spans[node], wiring.spans[node + 1]];
         let (first, middle, end) = (first as usize, middle as usize, end as usize);
         *work += (middle - first) as u64;
@@ -332,14 +377,14 @@ impl Propagation {
             // One more input that does not hold, or one fewer.
             let more = taker & 1 == value;
             let before = counts[gate];
-            let after = if more { before + 1 } else { before - 1 };
+            let after = if more { before.wrapping_add(1) } else { before.wrapping_sub(1) };
             counts[gate] = after;
             if before == 0 || after == 0 {
-                waiting.toggle(gate);
+                bits.toggle(gate);
             }
         }
         for &output in &wiring.consumers[middle..end] {
-            outputs[output as usize / WORD] ^= 1 << (output % WORD as u32);
+            bits.all[output as usize / WORD] ^= 1 << (output % WORD as u32);
         }
     }
 
@@ -349,13 +394,13 @@ impl Propagation {
         for block in 0..n_words.div_ceil(WORD) {
             let left = n_words - block * WORD;
             let mask = if left >= WORD { u64::MAX } else { (1 << left) - 1 };
-            while self.waiting.words[block] & mask != 0 {
-                let within = (self.waiting.words[block] & mask).trailing_zeros();
-                self.waiting.words[block] &= !(1 << within);
+            while self.bits.words[block] & mask != 0 {
+                let within = (self.bits.words[block] & mask).trailing_zeros();
+                self.bits.words[block] &= !(1 << within);
                 let word = block * WORD + within as usize;
-                while self.waiting.gates[word] != 0 {
-                    let gate = word * WORD + self.waiting.gates[word].trailing_zeros() as usize;
-                    self.waiting.gates[word] &= self.waiting.gates[word] - 1;
+                while self.bits.all[word] != 0 {
+                    let gate = word * WORD + self.bits.all[word].trailing_zeros() as usize;
+                    self.bits.all[word] &= self.bits.all[word] - 1;
                     let value = u32::from(self.counts[gate] == 0);
                     self.tell(n_inputs + gate, value);
                 }
@@ -364,25 +409,26 @@ impl Propagation {
     }
 }
 
-/// The set of pending gates.
+/// The set of pending gates, and the outputs.
 #[derive(Clone, Debug)]
-struct Waiting {
-    /// By gate.
-    gates: Vec<u64>,
-    /// By word of `gates`: whether one of them may be set.
+struct Bits {
+    /// By place: whether the gate is pending; whether the output holds.
+    all: Vec<u64>,
+    /// By word of `all`: whether a gate of it may be pending; not used for words of outputs.
     words: Vec<u64>,
 }
 
-impl Waiting {
-    fn new(n_gates: usize) -> Self {
-        let n_words = n_gates.div_ceil(WORD);
-        Self { gates: vec![0; n_words], words: vec![0; n_words.div_ceil(WORD)] }
+impl Bits {
+    fn new(n_gates: usize, outputs: &[u64]) -> Self {
+        let mut all = vec![0; n_gates / WORD];
+        all.extend_from_slice(outputs);
+        Self { words: vec![0; all.len().div_ceil(WORD)], all }
     }
 
-    /// A gate that would flip twice does not flip.
+    /// A gate that would flip twice does not flip. In the place of an output, toggles that.
     #[inline]
     fn toggle(&mut self, gate: usize) {
-        self.gates[gate / WORD] ^= 1 << (gate % WORD);
+        self.all[gate / WORD] ^= 1 << (gate % WORD);
         self.words[gate / (WORD * WORD)] |= 1 << (gate / WORD % WORD);
     }
 }
@@ -447,5 +493,22 @@ mod tests {
         assert_eq!(graph.n_ands(), 7);
         let wiring = Wiring::new(&graph, &[all], 1);
         assert_eq!((wiring.n_real_gates(), wiring.n_edges()), (1, 8));
+    }
+
+    #[test]
+    fn gates_of_too_many_inputs_are_split() {
+        let n_inputs = 2 * MAX_FAN_IN + 5;
+        let mut graph = Graph::new(n_inputs);
+        let mut literals: Vec<Lit> = (0..n_inputs).map(|input| graph.input(input)).collect();
+        let all = graph.all(&mut literals);
+        let mut propagation = Propagation::new(Arc::new(Wiring::new(&graph, &[all], 0)));
+        assert_eq!(propagation.wiring.n_real_gates(), 3);
+        for input in 0..n_inputs {
+            propagation.settle_all();
+            assert!(!propagation.output(0), "{input} of {n_inputs}");
+            propagation.set(input, true);
+        }
+        propagation.settle_all();
+        assert!(propagation.output(0));
     }
 }
