@@ -106,15 +106,13 @@ pub struct RunFolder {
     made: Made,
 }
 
-/// What [`open`] makes of a folder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What [`open`] makes.
+#[derive(Debug)]
 enum Made {
     /// Nothing: it resumes a run.
     Nothing,
-    /// A run in a folder that was empty.
-    Files,
-    /// The folder with the run.
-    Folder,
+    /// A run, and these folders around it, the innermost first.
+    Run { folders: Vec<PathBuf> },
 }
 
 impl RunFolder {
@@ -122,15 +120,13 @@ impl RunFolder {
     /// there before stays. What cannot be removed stays, too.
     pub fn discard(self) {
         let Self { path, writer, made, .. } = self;
-        if made == Made::Nothing {
-            return;
-        }
+        let Made::Run { folders } = made else { return };
         drop(writer);
         for entry in std::fs::read_dir(&path).into_iter().flatten().flatten() {
             let _ = std::fs::remove_file(entry.path());
         }
-        if made == Made::Folder {
-            let _ = std::fs::remove_dir(&path);
+        for folder in folders {
+            let _ = std::fs::remove_dir(folder);
         }
     }
 }
@@ -158,7 +154,9 @@ pub fn open(
 ) -> Result<RunFolder, FolderError> {
     let unwritable = |source| FolderError::Unwritable { path: path.to_owned(), source };
     check_kind(path)?;
-    let mut made = if path.exists() { Made::Files } else { Made::Folder };
+    let is_new = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+    let folders = path.ancestors().take_while(is_new).map(Path::to_owned).collect();
+    let mut made = Made::Run { folders };
     std::fs::create_dir_all(path).map_err(unwritable)?;
     let journal = path.join(JOURNAL);
     let header = Header { partition, ..header(path, spec, jobs, notes) };

@@ -118,6 +118,8 @@ fn a_server_that_is_not_there_is_named() {
     assert!(!error.contains("secret"), "{error}");
     // Nothing was played: what was not there before is not left behind.
     assert!(!workspace.path("out").exists());
+    workspace.run(&["run", "spec.toml", "--queue", "nats://127.0.0.1:1"]).code(1);
+    assert!(!workspace.path("results").exists());
     std::fs::create_dir(workspace.path("out")).unwrap();
     workspace.run(&coordinate("nats://127.0.0.1:1", &[])).code(1);
     assert_eq!(std::fs::read_dir(workspace.path("out")).unwrap().count(), 0);
