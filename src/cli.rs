@@ -18,9 +18,16 @@ Examples:
   gamemaster report RUN                             report on a run
   gamemaster run --help                             print the options of `run`";
 
+/// What `gamemaster --version` prints: also whether workers can play, which takes another build.
+const VERSION: &str = if cfg!(feature = "queue") {
+    concat!(env!("CARGO_PKG_VERSION"), " (with the queue)")
+} else {
+    concat!(env!("CARGO_PKG_VERSION"), " (without the queue)")
+};
+
 /// Run tournaments of general game players, and report which are stronger.
 #[derive(Debug, Parser)]
-#[command(name = "gamemaster", version, arg_required_else_help = true, after_help = EXAMPLES, max_term_width = 80)]
+#[command(name = "gamemaster", version = VERSION, arg_required_else_help = true, after_help = EXAMPLES, max_term_width = 80)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
