@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use std::str::FromStr as _;
 use std::time::{Duration, Instant};
 
+use async_nats::jetstream::stream::Stream;
 use async_nats::jetstream::{self, Context};
 use async_nats::{ConnectError, ConnectErrorKind, ConnectOptions, ServerAddr};
 
-use super::error::{is_no_jetstream, is_no_reply};
+use super::error::{is_no_jetstream, is_no_reply, is_no_stream};
 use super::link::{self, Link};
 use super::{QueueError, names};
 use crate::url_text::without_password;
@@ -131,6 +132,20 @@ impl Server {
         };
         let is_silent = error.kind() == ConnectErrorKind::TimedOut;
         QueueError::Connect { url: self.url(), reason: format!("{reason}{hint}"), is_silent }
+    }
+
+    /// A stream of the server; `None` if there is no such stream. `what` is what it is needed for.
+    pub(super) async fn existing_stream(
+        &self,
+        context: &Context,
+        name: String,
+        what: &'static str,
+    ) -> Result<Option<Stream>, QueueError> {
+        match context.get_stream(name).await {
+            Ok(stream) => Ok(Some(stream)),
+            Err(error) if is_no_stream(&error) => Ok(None),
+            Err(error) => Err(self.refused(what)(&error)),
+        }
     }
 
     /// An error of a request.

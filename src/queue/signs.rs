@@ -8,7 +8,6 @@ use async_nats::jetstream::stream::{Config, LastRawMessageErrorKind};
 use futures_util::StreamExt as _;
 use jiff::Timestamp;
 
-use super::error::is_no_stream;
 use super::wire::{WorkerMessage, decode};
 use super::{QueueError, Server, names};
 
@@ -45,8 +44,8 @@ pub(super) fn stream(run: &str) -> Config {
     }
 }
 
-/// The last sign of life of each worker of `run`, but not of those in `replied`, which are
-/// instances of workers.
+/// The last sign of life of each worker of `run`, but not of the instances that
+/// have replied.
 ///
 /// # Errors
 /// If the server refuses.
@@ -56,13 +55,11 @@ pub(super) async fn kept(
     run: &str,
     replied: impl Fn(&str) -> bool,
 ) -> Result<Vec<KeptSign>, QueueError> {
-    let refused = server.refused("show when workers were last seen");
-    let stream = match context.get_stream(names::workers_stream(run)).await {
-        Ok(stream) => stream,
-        // The run has just been removed, or its coordinator is of an earlier version.
-        Err(error) if is_no_stream(&error) => return Ok(vec![]),
-        Err(error) => return Err(refused(&error)),
-    };
+    let what = "show when workers were last seen";
+    let refused = server.refused(what);
+    let stream = server.existing_stream(context, names::workers_stream(run), what).await?;
+    // The run has just been removed, or its coordinator is of an earlier version.
+    let Some(stream) = stream else { return Ok(vec![]) };
     let subjects = stream.info_with_subjects(names::worker(run, "*")).await;
     let mut subjects = subjects.map_err(|error| refused(&error))?;
     let mut signs = vec![];

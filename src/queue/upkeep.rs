@@ -4,8 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::Context;
-use async_nats::jetstream::context::GetStreamError;
-use async_nats::jetstream::stream::Stream;
 use async_nats::{Message, StatusCode};
 use futures_util::StreamExt as _;
 use serde::Serialize;
@@ -201,19 +199,13 @@ pub fn purge(server: &Server, named: &[String]) -> Result<Vec<String>, QueueErro
     })
 }
 
-/// The stream of runs; `None` if there has never been a run.
-async fn runs_stream(server: &Server, context: &Context) -> Result<Option<Stream>, QueueError> {
-    match context.get_stream(names::RUNS).await {
-        Ok(stream) => Ok(Some(stream)),
-        Err(error) if is_no_stream(&error) => Ok(None),
-        Err(error) => Err(server.refused("list the runs")(&error)),
-    }
-}
-
 /// The names of all runs.
 async fn runs(server: &Server, context: &Context) -> Result<Vec<String>, QueueError> {
-    let refused = server.refused("list the runs");
-    let Some(stream) = runs_stream(server, context).await? else { return Ok(vec![]) };
+    let what = "list the runs";
+    let refused = server.refused(what);
+    let stream = server.existing_stream(context, names::RUNS.to_owned(), what).await?;
+    // There has never been a run.
+    let Some(stream) = stream else { return Ok(vec![]) };
     let subjects = stream.info_with_subjects(names::MANIFESTS).await;
     let mut subjects = subjects.map_err(|error| refused(&error))?;
     let mut runs = vec![];
@@ -230,14 +222,11 @@ async fn run_status(
     context: &Context,
     run: &str,
 ) -> Result<RunStatus, QueueError> {
-    let refused = server.refused("show the run");
+    let what = "show the run";
+    let refused = server.refused(what);
     let mut status = RunStatus::default();
-    let found = |stream: Result<Stream, GetStreamError>| match stream {
-        Ok(stream) => Ok(Some(stream)),
-        Err(error) if is_no_stream(&error) => Ok(None),
-        Err(error) => Err(refused(&error)),
-    };
-    if let Some(blocks) = found(context.get_stream(names::blocks_stream(run)).await)? {
+    let found = async |name| server.existing_stream(context, name, what).await;
+    if let Some(blocks) = found(names::blocks_stream(run)).await? {
         let mut consumers = blocks.consumers();
         while let Some(consumer) = consumers.next().await {
             let consumer = consumer.map_err(|error| refused(&error))?;
@@ -245,7 +234,7 @@ async fn run_status(
             status.n_in_play += consumer.num_ack_pending as u64;
         }
     }
-    if let Some(results) = found(context.get_stream(names::results_stream(run)).await)? {
+    if let Some(results) = found(names::results_stream(run)).await? {
         let state = &results.cached_info().state;
         (status.n_results, status.n_unread) = (state.last_sequence, state.messages);
     }
