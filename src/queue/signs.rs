@@ -44,7 +44,7 @@ pub(super) fn stream(run: &str) -> Config {
     }
 }
 
-/// The last sign of life of each worker of `run`, but not of the instances that
+/// The last sign of life of each worker of `run`, the latest first, but not of the instances that
 /// have replied.
 ///
 /// # Errors
@@ -81,5 +81,6 @@ pub(super) async fn kept(
             signs.push(KeptSign { worker, age_s: age_s.try_into().unwrap_or(0) });
         }
     }
+    signs.sort_by_key(|sign| sign.age_s);
     Ok(signs)
 }
