@@ -28,6 +28,7 @@ mod news;
 mod prepared;
 mod replayed;
 mod result_reader;
+mod roster;
 mod rulesheets;
 mod run_file;
 mod sending;

@@ -126,6 +126,9 @@ mod text {
 
     use crate::queue::{IdleWorker, QueueStatus, RunStatus, WorkerStatus};
 
+    /// Workers without a reply that are listed of a run, at most.
+    const MAX_SILENT: usize = 50;
+
     pub(super) fn status(status: &QueueStatus) -> String {
         let mut parts: Vec<String> =
             status.runs.iter().map(|(name, run)| text_of(name, run)).collect();
@@ -169,7 +172,12 @@ mod text {
                 "worker", "at once", "played", "blocks/s", "in hand", "last sign"
             );
         }
+        let mut n_silent = 0;
         for worker in workers {
+            n_silent += usize::from(worker.silent_s.is_some());
+            if worker.silent_s.is_some() && n_silent > MAX_SILENT {
+                continue;
+            }
             if let Some(reason) = &worker.refusal {
                 let _ =
                     writeln!(text, "  {:width$}  does not play this run: {reason}", worker.name);
@@ -177,12 +185,18 @@ mod text {
             }
             let WorkerStatus { at_once, n_blocks, blocks_per_second, n_held, .. } = worker;
             let sign = last_sign(worker.silent_s);
+            // Its blocks may be with others by now.
+            let held = if worker.silent_s.is_some() { "-" } else { &n_held.to_string() };
             let tags = tags_of(&worker.tags);
             let _ = writeln!(
                 text,
-                "  {:width$}  {at_once:>7}  {n_blocks:>8}  {blocks_per_second:>9.1}  {n_held:>7}  {sign:>9}{tags}",
+                "  {:width$}  {at_once:>7}  {n_blocks:>8}  {blocks_per_second:>9.1}  {held:>7}  {sign:>9}{tags}",
                 worker.name
             );
+        }
+        if n_silent > MAX_SILENT {
+            let n = counted((n_silent - MAX_SILENT) as u64, "silent worker", "silent workers");
+            let _ = writeln!(text, "  and {n} more; --json has them all");
         }
         text
     }

@@ -43,27 +43,50 @@ impl Calibration {
 }
 
 /// Reads now and then, on a thread of its own, until it is dropped.
-pub(super) struct Calibrator(Arc<Mutex<Option<Calibration>>>);
+pub(super) struct Calibrator(Arc<Mutex<(u64, Calibration)>>);
+
+/// The number of the reading that was taken last for some purpose; 0 if there was none.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Taken(u64);
 
 impl Calibrator {
     /// Makes the first reading, and starts the thread.
     pub(super) fn start() -> std::io::Result<Self> {
-        let latest = Arc::new(Mutex::new(Some(Calibration::measure())));
+        let latest = Arc::new(Mutex::new((1, Calibration::measure())));
         let weak: Weak<_> = Arc::downgrade(&latest);
         let read = move || {
             loop {
                 std::thread::sleep(INTERVAL);
                 let Some(latest) = weak.upgrade() else { return };
                 let reading = Calibration::measure();
-                *lock(&latest) = Some(reading);
+                let mut latest = lock(&latest);
+                *latest = (latest.0 + 1, reading);
             }
         };
         std::thread::Builder::new().name("calibration".into()).spawn(read)?;
         Ok(Self(latest))
     }
 
-    /// The latest reading, once.
-    pub(super) fn take(&self) -> Option<Calibration> {
-        lock(&self.0).take()
+    /// The latest reading, if it was not the one that was taken last.
+    pub(super) fn take(&self, taken: &mut Taken) -> Option<Calibration> {
+        let (number, reading) = *lock(&self.0);
+        let is_new = number != taken.0;
+        taken.0 = number;
+        is_new.then_some(reading)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_run_gets_a_reading_once() {
+        let calibrator = Calibrator::start().unwrap();
+        let (mut one, mut other) = (Taken::default(), Taken::default());
+        let reading = calibrator.take(&mut one).unwrap();
+        assert!(reading.is_possible());
+        assert_eq!(calibrator.take(&mut one), None);
+        assert_eq!(calibrator.take(&mut other), Some(reading));
     }
 }

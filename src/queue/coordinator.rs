@@ -7,13 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use async_nats::Subscriber;
 use async_nats::connection::State;
 use async_nats::jetstream::Context;
 use async_nats::jetstream::consumer::{AckPolicy, pull};
 use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::message::PublishMessage;
-use futures_util::{FutureExt as _, StreamExt as _};
 use results::workers::{WorkerMachine, WorkersFile};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{JoinError, JoinSet};
@@ -26,6 +24,7 @@ use super::error::{is_no_reply, is_no_stream};
 use super::link::{Link, tell_refused};
 use super::replayed::Replayed;
 use super::result_reader::{ResultReader, StoredResult};
+use super::roster::Roster;
 use super::run_file::run_name;
 use super::storing::{check_size, store};
 use super::upkeep::remove;
@@ -70,15 +69,11 @@ const SEARCH_TIME: Duration = Duration::from_secs(5);
 /// Blocks that are looked for at once.
 const SEARCHED_AT_ONCE: usize = 16;
 
-/// A worker without a sign of life for this long no longer counts.
-const SILENCE: Duration = Duration::from_secs(15);
-
-/// A worker without a sign of life for this long no longer counts if another one has its name: it
-/// was probably started again. Signs come every 2 s, unless the server is slow.
-const REPLACED: Duration = Duration::from_secs(6);
-
 /// How long a block may be without a worker that has its tags before a notice says so.
 const NOTICE_TIME: Duration = Duration::from_secs(8);
+
+/// Workers that do not play the run of which notices say why, at most.
+const MAX_NOTED_REFUSALS: usize = 1_000;
 
 /// How often the results of a block may be refused.
 const MAX_REFUSALS: u32 = 5;
@@ -137,8 +132,8 @@ struct Queue {
     read: u64,
     /// Results up to this place were removed from the server.
     removed: u64,
-    signs: Subscriber,
-    workers: BTreeMap<String, (WorkerMessage, Instant)>,
+    roster: Roster,
+    /// Workers and matches at once, as an event said.
     n_workers: (u32, u32),
     /// The workers that do not play the run and why, as notices said.
     refusals: BTreeSet<(String, String)>,
@@ -147,7 +142,7 @@ struct Queue {
     /// Blocks of which it was said that only workers whose results were refused may play them.
     shunned: BTreeSet<u64>,
     folder: PathBuf,
-    /// The machines of the workers, and whether the file has them all.
+    /// The machines of the workers that have played, and whether the file has them all.
     machines: WorkersFile,
     machines_are_written: bool,
     /// How long matches took, where blocks of short ones may travel together.
@@ -509,17 +504,13 @@ impl Queue {
         if attempt < given_out.attempt {
             return Ok(None);
         }
+        let sender = || result.sender.unwrap_or_else(|| "?".to_owned());
         let checked = decode::<ResultMessage>(&result.payload)
-            .map_err(|error| Refused { worker: "?".to_owned(), reason: error.to_string() })
+            .map_err(|error| Refused { worker: sender(), reason: error.to_string() })
             .and_then(|message| checked(message, &given_out.jobs, &self.catalogue));
         match checked {
             Ok(Checked { worker, calibration, matches, left }) => {
-                if let Some(reading) = calibration.filter(Calibration::is_possible) {
-                    let machine = self.machines.workers.entry(worker).or_default();
-                    machine.speed.add(reading.speed);
-                    machine.lateness_us.add(reading.lateness_us);
-                    self.machines_are_written = false;
-                }
+                self.note_player(worker, calibration.filter(Calibration::is_possible));
                 let given_out =
                     self.given_out.remove(&block).expect("it is awaited, as seen above");
                 self.collected.push_back(Instant::now());
@@ -578,29 +569,13 @@ impl Queue {
 
     /// Counts the workers that show signs of life.
     fn count_workers(&mut self, dispatcher: &mut Dispatcher<'_>) {
-        while let Some(Some(message)) = self.signs.next().now_or_never() {
-            if let Ok(worker) = decode::<WorkerMessage>(&message.payload)
-                && names::is_token(&worker.name)
-            {
-                match worker.shown_refusal() {
-                    Some(reason) => self.note_refusal(&worker.name, reason, dispatcher),
-                    None => self.know(&worker),
-                }
-                match worker.is_leaving {
-                    true => drop(self.workers.remove(&worker.instance)),
-                    false => {
-                        self.workers.retain(|_, (other, seen)| {
-                            other.name != worker.name || seen.elapsed() < REPLACED
-                        });
-                        self.workers.insert(worker.instance.clone(), (worker, Instant::now()));
-                    }
-                }
+        for worker in self.roster.hear() {
+            match worker.shown_refusal() {
+                Some(reason) => self.note_refusal(worker.name, reason, dispatcher),
+                None => self.know(&worker),
             }
         }
-        self.workers.retain(|_, (_, seen)| seen.elapsed() < SILENCE);
-        let n_workers = u32::try_from(self.workers.len()).unwrap_or(u32::MAX);
-        let at_once = self.workers.values().map(|(worker, _)| worker.at_once);
-        let n_at_once = at_once.fold(0, u32::saturating_add);
+        let (n_workers, n_at_once) = self.roster.n_workers();
         if self.n_workers != (n_workers, n_at_once) {
             self.n_workers = (n_workers, n_at_once);
             dispatcher.emit(EventKind::WorkersChanged { n_workers, n_at_once });
@@ -608,9 +583,10 @@ impl Queue {
     }
 
     /// Notes why a worker does not play the run, once.
-    fn note_refusal(&mut self, worker: &str, reason: String, dispatcher: &mut Dispatcher<'_>) {
-        let worker = worker.to_owned();
-        if names::is_token(&worker) && self.refusals.insert((worker.clone(), reason.clone())) {
+    fn note_refusal(&mut self, worker: String, reason: String, dispatcher: &mut Dispatcher<'_>) {
+        if self.refusals.len() < MAX_NOTED_REFUSALS
+            && self.refusals.insert((worker.clone(), reason.clone()))
+        {
             dispatcher.emit(EventKind::Notice(Notice::WorkerRefuses { worker, reason }));
         }
     }
@@ -619,7 +595,7 @@ impl Queue {
     fn note_unserved(&mut self, dispatcher: &mut Dispatcher<'_>) {
         let is_served = |tags: &[String]| {
             let has_all = |has: &[String]| tags.iter().all(|tag| has.contains(tag));
-            self.workers.values().any(|(worker, _)| has_all(&worker.tags))
+            self.roster.workers().any(|worker| has_all(&worker.tags))
         };
         let is_waiting = |block: &GivenOut| block.since.elapsed() >= NOTICE_TIME;
         let waiting = self.given_out.values().filter(|block| is_waiting(block));
@@ -635,16 +611,15 @@ impl Queue {
     /// Notes blocks that wait because results of all workers that may play them were refused,
     /// once for each.
     fn note_shunned(&mut self, dispatcher: &mut Dispatcher<'_>) {
-        let Self { workers, given_out, shunned, .. } = self;
+        let Self { roster, given_out, shunned, .. } = self;
         for (&block, given) in given_out.iter() {
             if given.refused.is_empty() || given.since.elapsed() < NOTICE_TIME {
                 continue;
             }
             let refused: BTreeSet<&str> =
                 given.refused.iter().map(|refusal| refusal.worker.as_str()).collect();
-            let mut able = workers
-                .values()
-                .map(|(worker, _)| worker)
+            let mut able = roster
+                .workers()
                 .filter(|worker| given.tags.iter().all(|tag| worker.tags.contains(tag)));
             if able.all(|worker| refused.contains(worker.name.as_str())) && shunned.insert(block) {
                 let workers = refused.into_iter().map(str::to_owned).collect();
@@ -653,22 +628,30 @@ impl Queue {
         }
     }
 
-    /// Notes what a worker says of its machine.
+    /// Notes what a worker that has played says of its machine.
     fn know(&mut self, worker: &WorkerMessage) {
-        let known = self.machines.workers.get(&worker.name).cloned().unwrap_or_default();
-        let machine = WorkerMachine {
-            version: worker.build.version.clone(),
-            executable: worker.build.executable.clone(),
-            cores: worker.cores,
-            at_once: worker.at_once,
-            tags: worker.tags.clone(),
-            programs: worker.programs.clone(),
-            ..known.clone()
-        };
-        if machine != known {
-            self.machines.workers.insert(worker.name.clone(), machine);
+        let Some(known) = self.machines.workers.get_mut(&worker.name) else { return };
+        let machine = machine_of(worker, known);
+        if machine != *known {
+            *known = machine;
             self.machines_are_written = false;
         }
+    }
+
+    /// Notes that results of a worker count, with what was measured on its machine.
+    fn note_player(&mut self, worker: String, reading: Option<Calibration>) {
+        let Self { roster, machines, .. } = self;
+        let is_new = !machines.workers.contains_key(&worker);
+        let machine = machines.workers.entry(worker).or_insert_with_key(|name| {
+            let unknown = WorkerMachine::default();
+            let shown = roster.workers().find(|worker| worker.name == *name);
+            shown.map_or(unknown.clone(), |worker| machine_of(worker, &unknown))
+        });
+        if let Some(reading) = reading {
+            machine.speed.add(reading.speed);
+            machine.lateness_us.add(reading.lateness_us);
+        }
+        self.machines_are_written &= !is_new && reading.is_none();
     }
 
     /// Writes what is new of the workers.
@@ -720,6 +703,19 @@ impl Queue {
             Err(error) if is_no_stream(&error) => Err(QueueError::Purged { run: self.run.clone() }),
             _ => Ok(()),
         }
+    }
+}
+
+/// What a worker says of its machine, with the readings that are known.
+fn machine_of(worker: &WorkerMessage, known: &WorkerMachine) -> WorkerMachine {
+    WorkerMachine {
+        version: worker.build.version.clone(),
+        executable: worker.build.executable.clone(),
+        cores: worker.cores,
+        at_once: worker.at_once,
+        tags: worker.tags.clone(),
+        programs: worker.programs.clone(),
+        ..*known
     }
 }
 

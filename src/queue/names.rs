@@ -31,6 +31,9 @@ pub(super) const DRAIN: &str = "gamemaster.drain";
 /// A question to all workers what they do.
 pub(super) const WORKERS: &str = "gamemaster.workers";
 
+/// The header of a result with the name of the worker, for those that cannot be read.
+pub(super) const SENDER: &str = "Gamemaster-Worker";
+
 /// Every run's [`manifest`].
 pub(super) const MANIFESTS: &str = "gamemaster.run.*";
 
@@ -57,11 +60,6 @@ pub(super) fn program(run: &str, player_hash: &str) -> String {
 /// A sign of life of a worker.
 pub(super) fn worker(run: &str, instance: &str) -> String {
     format!("gamemaster.worker.{run}.{instance}")
-}
-
-/// The instance of a worker whose sign of life this is.
-pub(super) fn instance_of_worker(subject: &str) -> Option<&str> {
-    subject.strip_prefix("gamemaster.worker.")?.split_once('.').map(|(_, instance)| instance)
 }
 
 /// The stream of a run's signs of life.
@@ -142,7 +140,6 @@ mod tests {
         assert_eq!(of_result("gamemaster.result.run.x.2"), None);
         assert_eq!(run_of_manifest(&manifest("run-1")), Some("run-1"));
         assert_eq!(run_of_manifest("gamemaster.run.a.b"), None);
-        assert_eq!(instance_of_worker(&worker("run-1", "w-2")), Some("w-2"));
         assert!(is_token(&token("a.b c*>")) && is_token(&token("")));
         assert_ne!(class(&["a".into()]), class(&["b".into()]));
     }

@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use async_nats::jetstream::Context;
 use async_nats::jetstream::consumer::pull::{self, Batch};
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, PullConsumer};
+use async_nats::jetstream::{Context, Message};
 use futures_util::{FutureExt as _, StreamExt as _};
 
 use super::names;
@@ -25,6 +25,8 @@ pub(super) struct StoredResult {
     pub(super) sequence: u64,
     /// Its subject.
     pub(super) subject: String,
+    /// The worker that says it sent this.
+    pub(super) sender: Option<String>,
     /// What the worker sent.
     pub(super) payload: Vec<u8>,
 }
@@ -98,6 +100,7 @@ impl ResultReader {
             read.push(StoredResult {
                 sequence: info.stream_sequence,
                 subject: stored.subject.to_string(),
+                sender: sender(&stored),
                 payload: stored.payload.to_vec(),
             });
             if read.len() >= MAX_READ {
@@ -140,4 +143,10 @@ impl ResultReader {
         self.consumer = Some(consumer);
         Ok(batch)
     }
+}
+
+/// The name of a worker in the header of a result.
+fn sender(message: &Message) -> Option<String> {
+    let name = message.headers.as_ref()?.get(names::SENDER)?.as_str();
+    names::is_token(name).then(|| name.to_owned())
 }

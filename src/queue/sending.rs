@@ -1,7 +1,7 @@
 //! Stores results on the server.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use async_nats::jetstream::Context;
@@ -18,59 +18,57 @@ use crate::locking::lock;
 /// when it says so.
 pub(super) type Unstored = Mutex<BTreeMap<u64, Instant>>;
 
-/// Stores a result on the server, however long that takes. A second result of the same
-/// block is refused by the server, and dropped.
-pub(super) async fn publish(
-    context: &Context,
-    run: &str,
-    key: u64,
-    subject: String,
-    payload: Vec<u8>,
-    unstored: &Unstored,
-    link: &Changes,
-) {
-    send(context, run, subject, payload, link, || {
-        lock(unstored).entry(key).or_insert_with(Instant::now);
-    })
-    .await;
-    lock(unstored).remove(&key);
+/// A result on its way to the server.
+pub(super) struct Sending {
+    pub(super) context: Context,
+    pub(super) link: Changes,
+    pub(super) unstored: Arc<Unstored>,
+    pub(super) run: String,
+    /// The worker's name.
+    pub(super) worker: String,
+    /// What the worker calls the block.
+    pub(super) key: u64,
+    pub(super) subject: String,
+    pub(super) payload: Vec<u8>,
 }
 
-/// The same; calls `refused` whenever the server says that it cannot store the result.
-async fn send(
-    context: &Context,
-    run: &str,
-    subject: String,
-    payload: Vec<u8>,
-    link: &Changes,
-    refused: impl Fn(),
-) {
-    let message = PublishMessage::build().payload(payload.into()).expected_last_subject_sequence(0);
-    let mut n_failed = 0;
-    loop {
-        let stored = match context.send_publish(subject.clone(), message.clone()).await {
-            Ok(acknowledged) => acknowledged.await.map(|_| ()),
-            Err(error) => Err(error),
-        };
-        if let Err(error) = &stored {
-            tell_refused(link, error);
-        }
-        match stored.map_err(|error| error.kind()) {
-            Ok(()) | Err(PublishErrorKind::WrongLastSequence) => return,
-            Err(PublishErrorKind::StreamNotFound)
-                if n_failed > 2 && is_over(context, run).await =>
-            {
-                return;
+impl Sending {
+    /// Stores it, however long that takes. A second result of the same block is refused by the
+    /// server, and dropped.
+    pub(super) async fn store(mut self) {
+        let message = PublishMessage::build()
+            .payload(std::mem::take(&mut self.payload).into())
+            .header(names::SENDER, self.worker.as_str())
+            .expected_last_subject_sequence(0);
+        let mut n_failed = 0;
+        loop {
+            let stored =
+                match self.context.send_publish(self.subject.clone(), message.clone()).await {
+                    Ok(acknowledged) => acknowledged.await.map(|_| ()),
+                    Err(error) => Err(error),
+                };
+            if let Err(error) = &stored {
+                tell_refused(&self.link, error);
             }
-            Err(PublishErrorKind::Other) => refused(),
-            Err(_) => {}
+            match stored.map_err(|error| error.kind()) {
+                Ok(()) | Err(PublishErrorKind::WrongLastSequence) => break,
+                Err(PublishErrorKind::StreamNotFound) if n_failed > 2 && self.is_over().await => {
+                    break;
+                }
+                Err(PublishErrorKind::Other) => {
+                    lock(&self.unstored).entry(self.key).or_insert_with(Instant::now);
+                }
+                Err(_) => {}
+            }
+            tokio::time::sleep(pause(n_failed)).await;
+            n_failed = n_failed.saturating_add(1);
         }
-        tokio::time::sleep(pause(n_failed)).await;
-        n_failed = n_failed.saturating_add(1);
+        lock(&self.unstored).remove(&self.key);
     }
-}
 
-/// Whether the run was removed from the server.
-async fn is_over(context: &Context, run: &str) -> bool {
-    context.get_stream(names::results_stream(run)).await.is_err_and(|error| is_no_stream(&error))
+    /// Whether the run was removed from the server.
+    async fn is_over(&self) -> bool {
+        let results = self.context.get_stream(names::results_stream(&self.run)).await;
+        results.is_err_and(|error| is_no_stream(&error))
+    }
 }

@@ -4,11 +4,12 @@
 use std::time::Duration;
 
 use async_nats::jetstream::Context;
-use async_nats::jetstream::stream::{Config, LastRawMessageErrorKind};
+use async_nats::jetstream::consumer::{AckPolicy, pull};
+use async_nats::jetstream::stream::Config;
 use futures_util::StreamExt as _;
 use jiff::Timestamp;
 
-use super::wire::{WorkerMessage, decode};
+use super::wire::WorkerMessage;
 use super::{QueueError, Server, names};
 
 /// How long a sign is kept.
@@ -19,6 +20,12 @@ const MAX_KEPT: i64 = 10_000;
 
 /// Maximum size of a sign, in bytes.
 const MAX_BYTES: i32 = 64 << 10;
+
+/// How long the server remembers how far the signs were read.
+const READING_TIME: Duration = Duration::from_secs(10);
+
+/// Signs of one request.
+const BATCH: usize = 500;
 
 /// A sign of life that the server has kept.
 pub(super) struct KeptSign {
@@ -44,8 +51,7 @@ pub(super) fn stream(run: &str) -> Config {
     }
 }
 
-/// The last sign of life of each worker of `run`, the latest first, but not of the instances that
-/// have replied.
+/// The last sign of life of each worker of `run`, the latest first.
 ///
 /// # Errors
 /// If the server refuses.
@@ -53,33 +59,44 @@ pub(super) async fn kept(
     server: &Server,
     context: &Context,
     run: &str,
-    replied: impl Fn(&str) -> bool,
 ) -> Result<Vec<KeptSign>, QueueError> {
     let what = "show when workers were last seen";
     let refused = server.refused(what);
     let stream = server.existing_stream(context, names::workers_stream(run), what).await?;
     // The run has just been removed, or its coordinator is of an earlier version.
     let Some(stream) = stream else { return Ok(vec![]) };
-    let subjects = stream.info_with_subjects(names::worker(run, "*")).await;
-    let mut subjects = subjects.map_err(|error| refused(&error))?;
     let mut signs = vec![];
-    while let Some(subject) = subjects.next().await {
-        let (subject, _) = subject.map_err(|error| refused(&error))?;
-        if names::instance_of_worker(&subject).is_none_or(&replied) {
-            continue;
+    let n_kept = stream.cached_info().state.messages;
+    if n_kept == 0 {
+        return Ok(signs);
+    }
+    let reader = pull::Config {
+        ack_policy: AckPolicy::None,
+        inactive_threshold: READING_TIME,
+        ..pull::Config::default()
+    };
+    let reader = stream.create_consumer(reader).await.map_err(|error| refused(&error))?;
+    let mut left = usize::try_from(n_kept).unwrap_or(usize::MAX);
+    while left > 0 {
+        let n = left.min(BATCH);
+        let batch = reader.fetch().max_messages(n).messages().await;
+        let mut batch = batch.map_err(|error| refused(&error))?;
+        let mut n_read = 0;
+        while let Some(message) = batch.next().await {
+            let message = message.map_err(|error| refused(&*error))?;
+            n_read += 1;
+            let time = message.info().map(|info| info.published.unix_timestamp());
+            // Others may write there, too.
+            if let (Some(worker), Ok(time)) = (WorkerMessage::read(&message.payload), time) {
+                let age_s = Timestamp::now().as_second().saturating_sub(time);
+                signs.push(KeptSign { worker, age_s: age_s.try_into().unwrap_or(0) });
+            }
         }
-        let message = match stream.get_last_raw_message_by_subject(&subject).await {
-            Ok(message) => message,
-            Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => continue,
-            Err(error) => return Err(refused(&error)),
-        };
-        // Others may write there, too.
-        if let Ok(worker) = decode::<WorkerMessage>(&message.payload)
-            && names::is_token(&worker.name)
-        {
-            let age_s = Timestamp::now().as_second().saturating_sub(message.time.unix_timestamp());
-            signs.push(KeptSign { worker, age_s: age_s.try_into().unwrap_or(0) });
+        // Newer ones have replaced the rest.
+        if n_read < n {
+            break;
         }
+        left -= n;
     }
     signs.sort_by_key(|sign| sign.age_s);
     Ok(signs)

@@ -12,7 +12,7 @@ use tokio::runtime::Builder;
 use super::address::patiently;
 use super::error::is_no_stream;
 use super::signs::{self, KeptSign};
-use super::wire::{PresenceMessage, WorkerMessage, decode};
+use super::wire::{PresenceMessage, WorkerMessage};
 use super::{QueueError, Server, names};
 
 /// How long the next worker may take to reply.
@@ -70,7 +70,7 @@ pub struct WorkerStatus {
     pub tags: Vec<String>,
     /// Hashes of the programs of players, by the player's id.
     pub programs: BTreeMap<String, String>,
-    /// Blocks that it has.
+    /// Blocks that it has, or had when it was last seen.
     pub n_held: u32,
     /// Blocks of the run whose results it has sent.
     pub n_blocks: u64,
@@ -99,20 +99,17 @@ pub fn status(server: &Server) -> Result<QueueStatus, QueueError> {
         let mut replied = BTreeSet::new();
         for reply in ask(server, &context, names::WORKERS).await? {
             // Others may reply, too.
-            if let Ok(worker) = decode::<PresenceMessage>(&reply.payload)
-                && names::is_token(&worker.name)
-            {
-                replied.extend(worker.runs.values().map(|sign| sign.instance.clone()));
+            if let Some(worker) = PresenceMessage::read(&reply.payload) {
+                replied.insert(worker.name.clone());
                 found.add(worker);
             }
         }
         for (run, status) in &mut found.runs {
-            let has_replied = |instance: &str| replied.contains(instance);
-            let kept = async || signs::kept(server, &context, run, has_replied).await;
+            let kept = async || signs::kept(server, &context, run).await;
+            // Who was started again has another instance, and the same name.
+            let mut listed = replied.clone();
             for KeptSign { worker, age_s } in patiently(Some(&mut link), kept).await? {
-                // Who was started again has another instance, and the same name.
-                let is_there = status.workers.iter().any(|other| other.name == worker.name);
-                if !worker.is_leaving && !is_there {
+                if !worker.is_leaving && listed.insert(worker.name.clone()) {
                     let worker = worker_status(worker);
                     status.workers.push(WorkerStatus { silent_s: Some(age_s), ..worker });
                 }

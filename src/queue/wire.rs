@@ -13,8 +13,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
+use super::names;
 use crate::printable::printable;
 use crate::schedule::{Clocks, Job};
+use crate::spec;
 
 /// Version of the messages. A worker takes no run of another version.
 pub(super) const FORMAT: u32 = 2;
@@ -34,6 +36,18 @@ const MAX_JOBS: usize = 50_000;
 
 /// Roles of a match, at most.
 const MAX_ROLES: usize = 1_000;
+
+/// Matches that a worker plays at once, at most.
+pub(crate) const MAX_AT_ONCE: u32 = 1024;
+
+/// Cores of a worker's machine, at most.
+const MAX_CORES: usize = 1 << 16;
+
+/// Tags of a worker, and players that it launches, at most.
+const MAX_WORDS: usize = 1_000;
+
+/// Characters of a version or a hash, at most.
+const MAX_WORD: usize = 200;
 
 /// Characters of a worker's reason that are shown, at most.
 pub(super) const MAX_REASON: usize = 500;
@@ -142,7 +156,7 @@ pub(super) struct ResultMessage {
     pub(super) worker: String,
     /// Its matches, in the order in which they were listed.
     pub(super) records: Vec<MatchRecord>,
-    /// The worker's machine, if it was measured since its last result.
+    /// The worker's machine, if it was measured since its last result of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) calibration: Option<Calibration>,
 }
@@ -191,10 +205,48 @@ pub(super) struct PresenceMessage {
 }
 
 impl WorkerMessage {
+    /// A sign of life of bytes from elsewhere; `None` if no worker says that.
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        decode::<Self>(bytes).ok().filter(Self::is_possible)
+    }
+
+    /// Whether a worker can say that. What is stored and shown of it is then short and printable,
+    /// but for its [refusal](Self::shown_refusal).
+    fn is_possible(&self) -> bool {
+        let is_word = |text: &str| {
+            text.len() <= MAX_WORD && text.chars().all(|c| c.is_ascii_graphic() || c == ' ')
+        };
+        is_worker(&self.name, self.at_once, &self.tags)
+            && names::is_token(&self.instance)
+            && self.cores <= MAX_CORES
+            && is_word(&self.build.version)
+            && is_word(&self.build.executable)
+            && self.programs.len() <= MAX_WORDS
+            && self.programs.iter().all(|(player, hash)| is_word(player) && is_word(hash))
+    }
+
     /// Why the worker does not play the run, cut and made printable.
     pub(super) fn shown_refusal(&self) -> Option<String> {
         self.refusal.as_ref().map(|reason| printable(reason, MAX_REASON))
     }
+}
+
+impl PresenceMessage {
+    /// What a worker does, of bytes from elsewhere; `None` if no worker says that.
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+        let presence: Self = decode(bytes).ok()?;
+        let is_possible = is_worker(&presence.name, presence.at_once, &presence.tags)
+            && presence.runs.values().all(WorkerMessage::is_possible);
+        is_possible.then_some(presence)
+    }
+}
+
+/// Whether a worker can have this name, play so many matches at once, and have these tags.
+fn is_worker(name: &str, at_once: u32, tags: &[String]) -> bool {
+    names::is_token(name)
+        && (1..=MAX_AT_ONCE).contains(&at_once)
+        && tags.len() <= MAX_WORDS
+        && tags.iter().all(|tag| spec::is_tag(tag))
 }
 
 impl From<&Job> for JobMessage {

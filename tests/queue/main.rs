@@ -19,6 +19,8 @@ mod refusals;
 #[cfg(test)]
 mod security;
 #[cfg(test)]
+mod signs;
+#[cfg(test)]
 mod upkeep;
 #[cfg(test)]
 mod workers;

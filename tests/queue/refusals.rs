@@ -1,6 +1,7 @@
 //! Wrong results do not count, and an error says why.
 
 use async_nats::jetstream::Context;
+use async_nats::jetstream::message::PublishMessage;
 
 use crate::nats::{
     CoordinatorProcess, NatsServer, SPEC, WorkerProcess, all_of_a_run, check_same, client,
@@ -46,7 +47,9 @@ fn check_refused(change: impl FnOnce(&str) -> String, expected: &str) {
         let context = client(&url).await;
         let run = wait_for_blocks(&context, &workspace, &mut coordinator).await;
         let subject = format!("gamemaster.result.{run}.0.0");
-        context.publish(subject, hostile.into()).await.unwrap().await.unwrap();
+        let result =
+            PublishMessage::build().payload(hostile.into()).header("Gamemaster-Worker", "mallory");
+        context.send_publish(subject, result).await.unwrap().await.unwrap();
     });
     let _worker = WorkerProcess::start(&server, "honest", &[]);
     let ran = coordinator.ran().code(0);
@@ -57,6 +60,7 @@ fn check_refused(change: impl FnOnce(&str) -> String, expected: &str) {
             let line = errors.lines().find(|line| line.contains("were refused"));
             let line = line.unwrap_or_else(|| panic!("nothing was refused: {errors}"));
             assert!(line.contains("block 0") && line.contains(expected), "{line}");
+            assert!(line.contains("worker mallory"), "{line}");
         }
     }
     check_same(&workspace, &reference);

@@ -19,6 +19,7 @@ use crate::queue::address::patiently;
 use crate::queue::blocks::MatchLengths;
 use crate::queue::prepared::{has_program, launched, program_hash};
 use crate::queue::result_reader::ResultReader;
+use crate::queue::roster::Roster;
 use crate::queue::run_file::RunName;
 use crate::queue::storing::{check_size, store};
 use crate::queue::upkeep::remove;
@@ -118,9 +119,7 @@ impl Queue {
         let catalogue = Catalogue::new(&experiment.games, &players, experiment.concurrency);
         let tags =
             |player: &spec::Contestant| player.tags.iter().chain(&settings.tags).cloned().collect();
-        let refused = server.refused("listen to workers");
-        let signs = context.client().subscribe(names::worker(&run, "*")).await;
-        let signs = signs.map_err(|error| refused(&error))?;
+        let roster = Roster::listen(&server, &context, &run).await?;
         let mut queue = Self {
             reader: ResultReader::new(&run),
             server,
@@ -137,8 +136,7 @@ impl Queue {
             waiting: 0,
             read: 0,
             removed: 0,
-            signs,
-            workers: BTreeMap::new(),
+            roster,
             n_workers: (0, 0),
             refusals: BTreeSet::new(),
             unserved: BTreeSet::new(),

@@ -10,7 +10,7 @@ use results::record::MatchRecord;
 use super::discovery::Known;
 use super::{GIVE_BACK, QueueWorker};
 use crate::queue::blocks::n_blocks;
-use crate::queue::sending::publish;
+use crate::queue::sending::Sending;
 use crate::queue::slots::Played;
 use crate::queue::wire::{ResultMessage, encode};
 use crate::queue::{QueueError, WorkerNews, names};
@@ -74,7 +74,10 @@ impl QueueWorker<'_> {
     pub(super) fn send(&mut self, key: u64, records: Vec<MatchRecord>) {
         let Some(held) = self.held.get_mut(&key) else { return };
         let worker = self.settings.name.clone();
-        let calibration = self.calibrator.take();
+        let calibration = match self.runs.get_mut(&held.run) {
+            Some(Known::Joined(joined)) => self.calibrator.take(&mut joined.reading),
+            _ => None,
+        };
         let mut payload = encode(&ResultMessage { worker: worker.clone(), records, calibration });
         let limit = self.context.client().max_payload();
         if payload.len() > limit
@@ -87,15 +90,23 @@ impl QueueWorker<'_> {
             };
             let unplayed = |job: Job| joined.run.unplayed(job, why.to_string());
             let records = std::mem::take(&mut held.jobs).into_iter().map(unplayed).collect();
-            payload = encode(&ResultMessage { worker, records, calibration });
+            payload = encode(&ResultMessage { worker: worker.clone(), records, calibration });
         }
         let subject = names::result(&held.run, held.block, held.attempt);
         let none = Acker::new(self.context.clone(), None);
         let acker = std::mem::replace(&mut held.acker, none);
-        let (context, run) = (self.context.clone(), held.run.clone());
-        let (link, unstored) = (self.link.changes(), Arc::clone(&self.unstored));
+        let sending = Sending {
+            context: self.context.clone(),
+            link: self.link.changes(),
+            unstored: Arc::clone(&self.unstored),
+            run: held.run.clone(),
+            worker,
+            key,
+            subject,
+            payload,
+        };
         self.sending.spawn(async move {
-            publish(&context, &run, key, subject, payload, &unstored, &link).await;
+            sending.store().await;
             // If this is lost, the block is played twice, and counts once.
             let _ = acker.ack().await;
             key

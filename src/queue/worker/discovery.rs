@@ -13,6 +13,7 @@ use super::settings::WorkerSettings;
 use super::{PATIENCE, QueueWorker};
 use crate::manager::command_words;
 use crate::printable::printable;
+use crate::queue::calibration::Taken;
 use crate::queue::error::is_no_stream;
 use crate::queue::prepared::{PreparedRun, program_hash};
 use crate::queue::wire::{MAX_REASON, Manifest, decode};
@@ -57,6 +58,8 @@ pub(super) struct Joined {
     pub(super) left: Option<String>,
     /// Mean time of a block.
     pub(super) block_time: Option<Duration>,
+    /// The measurement of this machine that went with a result.
+    pub(super) reading: Taken,
 }
 
 /// The blocks of a run whose players need the same of a machine.
@@ -282,6 +285,7 @@ impl QueueWorker<'_> {
                     n_aborted: 0,
                     left: None,
                     block_time: None,
+                    reading: Taken::default(),
                 };
                 joined.open_classes(&manifest, &self.settings.tags);
                 self.runs.insert(run.clone(), Known::Joined(joined));
