@@ -16,32 +16,25 @@
 //! counts each job once, and gives out again what the queue has lost. What a worker sends
 //! is checked before it counts.
 
-mod address;
 mod blocks;
 mod calibration;
 mod checked;
 mod coordinator;
 mod error;
-mod link;
-mod names;
 mod news;
 mod prepared;
 mod replayed;
-mod result_reader;
 mod roster;
 mod rulesheets;
 mod run_file;
-mod sending;
-mod signs;
 mod slots;
-mod storing;
 mod upkeep;
 mod wire;
 mod worker;
 
-pub use address::Server;
 pub use coordinator::{Coordinator, CoordinatorSettings};
 pub use error::QueueError;
 pub use news::WorkerNews;
 pub use upkeep::{IdleWorker, QueueStatus, RunStatus, WorkerStatus, drain, purge, status};
+pub use work_queue::{Server, ServerError};
 pub use worker::{WorkerSettings, WorkerStop, work};

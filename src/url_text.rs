@@ -35,4 +35,10 @@ mod tests {
         check("me:secret@host", "USER:PASSWORD@host");
         check("nats://host:4222", "nats://host:4222");
     }
+
+    #[test]
+    fn passwords_are_not_shown() {
+        assert_eq!(without_password("nats://me:secret@host:port"), "nats://host:port");
+        assert_eq!(without_password("me:secret@host"), "host");
+    }
 }

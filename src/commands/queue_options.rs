@@ -52,18 +52,19 @@ impl ServerOptions {
     /// The server at `url`.
     pub(super) fn server(&self, url: &str) -> Result<crate::queue::Server, Failure> {
         let server = crate::queue::Server::new(url, self.creds.clone(), self.tls_ca.clone());
-        server.map_err(failure)
+        let no_address =
+            || crate::queue::QueueError::Address { url: crate::url_text::without_password(url) };
+        server.ok_or_else(|| failure(no_address()))
     }
 }
 
 /// An error of the queue, with its exit code.
 #[cfg(feature = "queue")]
 pub(super) fn failure(error: crate::queue::QueueError) -> Failure {
-    use crate::queue::QueueError;
+    use crate::queue::{QueueError, ServerError};
     match error {
         QueueError::Address { .. }
-        | QueueError::File { .. }
-        | QueueError::NoCertificate { .. }
+        | QueueError::Server(ServerError::File { .. } | ServerError::NoCertificate { .. })
         | QueueError::Cache { .. }
         | QueueError::NoSuchRun { .. }
         | QueueError::RemotePlayer { .. } => Failure::usage(error),

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use results::record::MatchRecord;
+use work_queue::is_token;
 
 use super::blocks::JobsOfMessage;
 use super::calibration::Calibration;
-use super::names;
 use super::replayed::{Replayed, Unfit, replayed};
 use super::wire::ResultMessage;
 use crate::consumers::Catalogue;
@@ -40,7 +40,7 @@ pub(super) fn checked(
     catalogue: &Arc<Catalogue>,
 ) -> Result<Checked, Refused> {
     let ResultMessage { worker, records, calibration } = message;
-    if !names::is_token(&worker) {
+    if !is_token(&worker) {
         let reason = "the worker has no proper name".to_owned();
         return Err(Refused { worker: "?".to_owned(), reason });
     }

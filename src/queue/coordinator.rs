@@ -7,32 +7,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use async_nats::connection::State;
-use async_nats::jetstream::Context;
-use async_nats::jetstream::consumer::{AckPolicy, pull};
-use async_nats::jetstream::context::PublishErrorKind;
-use async_nats::jetstream::message::PublishMessage;
 use results::workers::{WorkerMachine, WorkersFile};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{JoinError, JoinSet};
+use work_queue::{
+    Client, Link, ResultReader, Server, ServerError, StoredResult, once, patiently, pause,
+};
 
-use super::address::{once, patiently, pause};
+use super::QueueError;
 use super::blocks::{JobsOfMessage, MatchLengths, Messages};
 use super::calibration::Calibration;
 use super::checked::{Checked, Refused, checked};
-use super::error::{is_no_reply, is_no_stream};
-use super::link::{Link, tell_refused};
+use super::news::notice;
 use super::replayed::Replayed;
-use super::result_reader::{ResultReader, StoredResult};
 use super::roster::Roster;
 use super::run_file::run_name;
-use super::storing::{check_size, store};
-use super::upkeep::remove;
 use super::wire::{
-    BlockMessage, JobMessage, MAX_REASON, Manifest, Refusal, ResultMessage, WorkerMessage, decode,
-    encode,
+    BlockMessage, JobMessage, MAX_REASON, Manifest, Refusal, ResultMessage, WorkerMessage, class,
+    decode, encode,
 };
-use super::{QueueError, Server, names};
 use crate::consumers::Catalogue;
 use crate::event::{EventKind, Notice};
 use crate::experiment::Experiment;
@@ -108,8 +101,7 @@ pub struct Coordinator {
 
 /// What the coordinator knows, apart from the runtime that its requests need.
 struct Queue {
-    server: Server,
-    context: Context,
+    client: Client,
     link: Link,
     run: String,
     manifest: Manifest,
@@ -204,12 +196,12 @@ impl Coordinator {
     /// # Errors
     /// If the server refuses. The failure of an earlier request, if there is one.
     pub fn close(self) -> Result<(), QueueError> {
-        let Self { runtime, queue: Queue { server, context, mut link, run, failure, .. } } = self;
+        let Self { runtime, queue: Queue { client, mut link, run, failure, .. } } = self;
         match failure {
             Some(failure) => Err(failure),
             None => {
-                let removed = async || remove(&server, &context, &run).await;
-                runtime.block_on(patiently(Some(&mut link), removed))
+                let removed = async || client.remove_run(&run).await;
+                Ok(runtime.block_on(patiently(Some(&mut link), removed))?)
             }
         }
     }
@@ -283,7 +275,7 @@ impl Queue {
                 break;
             }
             dispatcher.pause();
-            match self.reader.read(&self.context, PATIENCE).await {
+            match self.reader.read(&self.client, PATIENCE).await {
                 Ok(results) => {
                     n_failed = 0;
                     let mut again = vec![];
@@ -294,7 +286,7 @@ impl Queue {
                 }
                 Err(_) => {
                     if n_failed % 8 == 4 {
-                        self.check_streams().await?;
+                        self.check_run().await?;
                     }
                     // The server restarts, perhaps.
                     tokio::time::sleep(pause(n_failed)).await;
@@ -320,8 +312,8 @@ impl Queue {
 
     /// Whether the server can be reached; notes when that changes.
     fn is_connected(&mut self, dispatcher: &mut Dispatcher<'_>) -> bool {
-        while let Some(notice) = self.link.news() {
-            dispatcher.emit(EventKind::Notice(notice));
+        while let Some(news) = self.link.news() {
+            dispatcher.emit(EventKind::Notice(notice(&self.client, news)));
         }
         self.link.is_up()
     }
@@ -380,12 +372,12 @@ impl Queue {
     async fn give_out(&mut self, blocks: &[u64]) -> Result<(), QueueError> {
         for block in blocks {
             let Some(given_out) = self.given_out.get(block) else { continue };
-            let class = names::class(&given_out.tags);
+            let class = class(&given_out.tags);
             if !self.manifest.classes.contains_key(&class) {
                 let tags = given_out.tags.clone();
                 match self.open_class(class, tags).await {
                     // The server may restart, or be slow.
-                    Err(QueueError::NoReply { .. }) => {
+                    Err(error) if error.is_silence() => {
                         self.unpublished.extend(blocks);
                         return Ok(());
                     }
@@ -394,29 +386,19 @@ impl Queue {
             }
         }
         for &block in blocks {
-            if self.context.client().connection_state() != State::Connected {
+            if !self.client.is_connected() {
                 self.unpublished.push(block);
                 continue;
             }
-            let Some((subject, payload)) = self.message(block) else { continue };
-            check_size(&self.context, &format!("block {block}"), &payload)?;
-            let message =
-                PublishMessage::build().payload(payload.into()).expected_last_subject_sequence(0);
-            match self.context.send_publish(subject, message).await {
-                Ok(acknowledged) => {
-                    let link = self.link.changes();
-                    let there = async move {
-                        match acknowledged.await {
-                            Ok(_) => true,
-                            Err(error) => {
-                                tell_refused(&link, &error);
-                                error.kind() == PublishErrorKind::WrongLastSequence
-                            }
-                        }
-                    };
-                    self.publishing.spawn(async move { (block, there.await) });
+            let Some(given_out) = self.given_out.get(&block) else { continue };
+            let (class, attempt) = (class(&given_out.tags), given_out.attempt);
+            let payload = given_out.message();
+            self.client.check_size(&format!("block {block}"), &payload)?;
+            match self.client.put_block(&self.run, &class, block, attempt, payload).await {
+                Some(is_there) => {
+                    self.publishing.spawn(async move { (block, is_there.await) });
                 }
-                Err(_) => self.unpublished.push(block),
+                None => self.unpublished.push(block),
             }
             while self.publishing.len() >= PUBLISHED_AT_ONCE
                 && let Some(done) = self.publishing.join_next().await
@@ -437,7 +419,7 @@ impl Queue {
             self.n_unpublished = 0;
             return Ok(());
         }
-        self.check_streams().await?;
+        self.check_run().await?;
         tokio::time::sleep(pause(self.n_unpublished)).await;
         self.n_unpublished = self.n_unpublished.saturating_add(1);
         let again = std::mem::take(&mut self.unpublished);
@@ -452,32 +434,15 @@ impl Queue {
         }
     }
 
-    fn message(&self, block: u64) -> Option<(String, Vec<u8>)> {
-        let given_out = self.given_out.get(&block)?;
-        let jobs = given_out.jobs.iter().map(|job| JobMessage::from(&**job)).collect();
-        let (attempt, refused) = (given_out.attempt, given_out.refused.clone());
-        let subject = names::block(&self.run, &names::class(&given_out.tags), block, attempt);
-        Some((subject, encode(&BlockMessage { attempt, refused, jobs })))
-    }
-
     /// Makes the consumer of a class of blocks, and tells workers about it.
-    async fn open_class(&mut self, class: String, tags: Vec<String>) -> Result<(), QueueError> {
-        let Self { server, context, link, run, .. } = self;
+    async fn open_class(&mut self, class: String, tags: Vec<String>) -> Result<(), ServerError> {
+        let Self { client, link, run, .. } = self;
         let mut manifest = self.manifest.clone();
-        let config = consumer_config(run, &class, manifest.ack_wait_ms);
+        let ack_wait = Duration::from_millis(manifest.ack_wait_ms);
         manifest.classes.insert(class.clone(), tags);
         let opened = async || {
-            let stream = names::blocks_stream(run);
-            let mut made = context.create_consumer_on_stream(config.clone(), &stream).await;
-            if made.as_ref().is_err_and(|error| !is_no_reply(error)) {
-                // One of other settings: what it has given out is given out again.
-                let _ = context.delete_consumer_from_stream(&class, &stream).await;
-                made = context.create_consumer_on_stream(config.clone(), &stream).await;
-            }
-            let refused = server.refused("make a consumer");
-            made.map_err(|error| refused(&error))?;
-            let subject = names::manifest(run);
-            store(server, context, &subject, SPEC, &encode(&manifest)).await
+            client.open_class(run, &class, ack_wait).await?;
+            client.store_manifest(run, SPEC, &encode(&manifest)).await
         };
         once(link, opened).await?;
         self.manifest = manifest;
@@ -491,7 +456,7 @@ impl Queue {
         dispatcher: &mut Dispatcher<'_>,
     ) -> Result<Option<u64>, QueueError> {
         self.read = self.read.max(result.sequence);
-        let Some((block, attempt)) = names::of_result(&result.subject) else { return Ok(None) };
+        let Some((block, attempt)) = result.block else { return Ok(None) };
         let Some(given_out) = self.given_out.get(&block) else {
             // Either the block is done, and this is a second result of it, or its turn
             // is yet to come.
@@ -558,11 +523,7 @@ impl Queue {
         if settled <= self.removed || !dispatcher.sync() {
             return;
         }
-        let stream = self.context.get_stream_no_info(names::results_stream(&self.run)).await;
-        if let Ok(stream) = stream
-            // All before this place.
-            && stream.purge().sequence(settled + 1).await.is_ok()
-        {
+        if self.client.forget_results(&self.run, settled).await {
             self.removed = settled;
         }
     }
@@ -666,43 +627,42 @@ impl Queue {
     /// lost them with its disk, or a worker acknowledged them without a result.
     async fn lost(&mut self) -> Vec<u64> {
         let wait = Duration::from_millis(self.manifest.ack_wait_ms).max(SEARCH_TIME);
-        let mut old: Vec<(u64, String)> = vec![];
+        let mut old = vec![];
         for (&block, given_out) in &mut self.given_out {
             if old.len() >= SEARCHED_AT_ONCE {
                 break;
             }
             if given_out.since.elapsed() > wait {
                 given_out.since = Instant::now();
-                let class = names::class(&given_out.tags);
-                let subject = names::block(&self.run, &class, block, given_out.attempt);
-                old.push((block, subject));
+                old.push((block, class(&given_out.tags), given_out.attempt));
             }
         }
-        let Ok(stream) = self.context.get_stream_no_info(names::blocks_stream(&self.run)).await
-        else {
-            return vec![];
-        };
         let mut lost = vec![];
-        for (block, subject) in old {
-            use async_nats::jetstream::stream::LastRawMessageErrorKind;
-            match stream.get_last_raw_message_by_subject(&subject).await {
-                Ok(_) => {}
-                Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => {
-                    lost.push(block);
-                }
+        for (block, class, attempt) in old {
+            match self.client.has_block(&self.run, &class, block, attempt).await {
+                Some(true) => {}
+                Some(false) => lost.push(block),
                 // Each of the others would wait for a reply, too.
-                Err(_) => break,
+                None => break,
             }
         }
         lost
     }
 
     /// Whether the run is still on the server, if that can be known.
-    async fn check_streams(&self) -> Result<(), QueueError> {
-        match self.context.get_stream(names::blocks_stream(&self.run)).await {
-            Err(error) if is_no_stream(&error) => Err(QueueError::Purged { run: self.run.clone() }),
+    async fn check_run(&self) -> Result<(), QueueError> {
+        match self.client.has_run(&self.run).await {
+            Some(false) => Err(QueueError::Purged { run: self.run.clone() }),
             _ => Ok(()),
         }
+    }
+}
+
+impl GivenOut {
+    /// What a worker gets.
+    fn message(&self) -> Vec<u8> {
+        let jobs = self.jobs.iter().map(|job| JobMessage::from(&**job)).collect();
+        encode(&BlockMessage { attempt: self.attempt, refused: self.refused.clone(), jobs })
     }
 }
 
@@ -725,17 +685,4 @@ async fn overdue(stop: &StopFlag) {
         tokio::time::sleep(PATIENCE).await;
     }
     tokio::time::sleep(GRACE).await;
-}
-
-/// The consumer of a class of blocks, from which workers pull.
-pub(super) fn consumer_config(run: &str, class: &str, ack_wait_ms: u64) -> pull::Config {
-    pull::Config {
-        durable_name: Some(class.to_owned()),
-        filter_subject: names::blocks_of_class(run, class),
-        ack_policy: AckPolicy::Explicit,
-        ack_wait: Duration::from_millis(ack_wait_ms),
-        // Blocks in play, of all workers.
-        max_ack_pending: 100_000,
-        ..pull::Config::default()
-    }
 }

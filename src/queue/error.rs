@@ -2,12 +2,7 @@
 
 use std::path::PathBuf;
 
-use async_nats::jetstream::ErrorCode;
-use async_nats::jetstream::context::{
-    CreateStreamError, CreateStreamErrorKind, GetStreamError, GetStreamErrorKind, PublishError,
-    PublishErrorKind, RequestError, RequestErrorKind,
-};
-use async_nats::jetstream::stream::{ConsumerError, ConsumerErrorKind, PurgeError, PurgeErrorKind};
+use work_queue::ServerError;
 
 /// Why the queue cannot be used, or no longer.
 #[derive(Debug, thiserror::Error)]
@@ -18,21 +13,9 @@ pub enum QueueError {
         /// The address, without a password.
         url: String,
     },
-    /// A file of credentials or certificates cannot be read.
-    #[error("cannot read `{}`", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        #[source]
-        source: std::io::Error,
-    },
-    /// A file of certificates has none.
-    #[error("`{}` has no certificate: it must be a file of certificates in PEM form", path.display())]
-    NoCertificate {
-        /// The file.
-        path: PathBuf,
-    },
+    /// The server cannot be used.
+    #[error(transparent)]
+    Server(#[from] ServerError),
     /// A worker cannot write to its cache.
     #[error("cannot write to the cache `{}`; choose another with --cache", path.display())]
     Cache {
@@ -41,56 +24,6 @@ pub enum QueueError {
         /// Why.
         #[source]
         source: std::io::Error,
-    },
-    /// There is no connection.
-    #[error("cannot connect to {url}: {reason}")]
-    Connect {
-        /// The address, without a password.
-        url: String,
-        /// Why.
-        reason: String,
-        /// Whether no reply came in time.
-        is_silent: bool,
-    },
-    /// The server keeps no streams.
-    #[error("the NATS server at {url} runs without JetStream; start it with `nats-server -js`")]
-    NoJetStream {
-        /// The address, without a password.
-        url: String,
-    },
-    /// The server refuses a request.
-    #[error("the NATS server at {url} refuses to {what}: {reason}")]
-    Refused {
-        /// The address, without a password.
-        url: String,
-        /// What was requested.
-        what: &'static str,
-        /// Why.
-        reason: String,
-    },
-    /// The server does not reply.
-    #[error(
-        "the NATS server at {url} did not reply to the request to {what}; it may be overloaded, or may \
-         not permit the request"
-    )]
-    NoReply {
-        /// The address, without a password.
-        url: String,
-        /// What was requested.
-        what: &'static str,
-    },
-    /// A message is larger than the server accepts.
-    #[error(
-        "{what} has {bytes} bytes, and the NATS server accepts {limit}; raise max_payload in the \
-         configuration of the server"
-    )]
-    TooLarge {
-        /// What the message holds.
-        what: String,
-        /// Its size.
-        bytes: usize,
-        /// The largest size that the server accepts.
-        limit: usize,
     },
     /// The server has no such run.
     #[error(
@@ -149,79 +82,19 @@ pub enum QueueError {
 }
 
 impl QueueError {
-    /// Whether no reply came in time, so that another attempt may succeed.
-    pub(super) fn is_silence(&self) -> bool {
-        matches!(self, Self::NoReply { .. } | Self::Connect { is_silent: true, .. })
-    }
-
     /// Whether a coordinator that begins with it has requested nothing of the server.
     #[must_use]
     pub fn is_before_all_requests(&self) -> bool {
         matches!(
             self,
             Self::Address { .. }
-                | Self::File { .. }
-                | Self::Connect { .. }
-                | Self::NoJetStream { .. }
+                | Self::Server(
+                    ServerError::File { .. }
+                        | ServerError::NoCertificate { .. }
+                        | ServerError::Connect { .. }
+                        | ServerError::NoJetStream { .. }
+                )
                 | Self::RemotePlayer { .. }
         )
-    }
-}
-
-/// Whether a request failed because no reply came in time.
-pub(super) fn is_no_reply(error: &(dyn std::error::Error + 'static)) -> bool {
-    std::iter::successors(Some(error), |error| error.source()).any(|error| {
-        let request = error.downcast_ref::<RequestError>();
-        let stream = error.downcast_ref::<CreateStreamError>();
-        let publish = error.downcast_ref::<PublishError>();
-        let consumer = error.downcast_ref::<ConsumerError>();
-        let purge = error.downcast_ref::<PurgeError>();
-        request.is_some_and(|error| error.kind() == RequestErrorKind::TimedOut)
-            || stream.is_some_and(|error| error.kind() == CreateStreamErrorKind::TimedOut)
-            || publish.is_some_and(|error| error.kind() == PublishErrorKind::TimedOut)
-            || consumer.is_some_and(|error| error.kind() == ConsumerErrorKind::TimedOut)
-            || purge.is_some_and(|error| error.kind() == PurgeErrorKind::TimedOut)
-    })
-}
-
-/// Whether a request failed because the server has no such stream.
-pub(super) fn is_no_stream(error: &GetStreamError) -> bool {
-    match error.kind() {
-        GetStreamErrorKind::JetStream(cause) => cause.error_code() == ErrorCode::STREAM_NOT_FOUND,
-        _ => false,
-    }
-}
-
-/// Whether a request failed because the server keeps no streams at all, or none for us.
-pub(super) fn is_no_jetstream(error: &GetStreamError) -> bool {
-    use std::error::Error as _;
-
-    match error.kind() {
-        GetStreamErrorKind::JetStream(cause) => matches!(
-            cause.error_code(),
-            ErrorCode::JETSTREAM_NOT_ENABLED | ErrorCode::JETSTREAM_NOT_ENABLED_FOR_ACCOUNT
-        ),
-        GetStreamErrorKind::Request => error
-            .source()
-            .and_then(|source| source.downcast_ref::<RequestError>())
-            .is_some_and(|source| source.kind() == RequestErrorKind::NoResponders),
-        _ => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn time_outs_of_all_requests_are_known() {
-        assert!(is_no_reply(&RequestError::new(RequestErrorKind::TimedOut)));
-        assert!(is_no_reply(&CreateStreamError::new(CreateStreamErrorKind::TimedOut)));
-        assert!(is_no_reply(&PublishError::new(PublishErrorKind::TimedOut)));
-        assert!(is_no_reply(&ConsumerError::new(ConsumerErrorKind::TimedOut)));
-        assert!(is_no_reply(&PurgeError::new(PurgeErrorKind::TimedOut)));
-        let cause = RequestError::new(RequestErrorKind::TimedOut);
-        assert!(is_no_reply(&GetStreamError::with_source(GetStreamErrorKind::Request, cause)));
-        assert!(!is_no_reply(&PublishError::new(PublishErrorKind::StreamNotFound)));
     }
 }

@@ -1,9 +1,13 @@
 //! What a worker has to say to its user.
 
 use results::counted::counted;
+use work_queue::{Client, LinkNews, ServerError};
 
-use super::QueueError;
 use crate::event::Notice;
+use crate::printable::printable;
+
+/// Characters of a reason of the server that are shown, at most.
+const MAX_REASON: usize = 300;
 
 /// `finishing 2 blocks`.
 fn finishing(n: u32) -> String {
@@ -36,7 +40,7 @@ pub enum WorkerNews {
     },
     /// There is no connection, and it tries again.
     #[error("{0}; trying again")]
-    Unreachable(QueueError),
+    Unreachable(ServerError),
     /// The connection is lost, or there again.
     #[error("{0}")]
     Link(Notice),
@@ -96,4 +100,16 @@ pub enum WorkerNews {
         /// Blocks that it has.
         n: u64,
     },
+}
+
+/// What is new of the connection to a server.
+pub(super) fn notice(client: &Client, news: LinkNews) -> Notice {
+    let url = client.url();
+    match news {
+        LinkNews::Lost => Notice::ServerLost { url },
+        LinkNews::Back => Notice::ServerBack { url },
+        LinkNews::Refused(reason) => {
+            Notice::ServerRefuses { url, reason: printable(&reason, MAX_REASON) }
+        }
+    }
 }

@@ -3,12 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use async_nats::Subscriber;
-use async_nats::jetstream::Context;
-use futures_util::{FutureExt as _, StreamExt as _};
+use work_queue::Signs;
 
 use super::wire::WorkerMessage;
-use super::{QueueError, Server, names};
 
 /// A worker without a sign of life for this long no longer counts.
 const SILENCE: Duration = Duration::from_secs(15);
@@ -25,35 +22,23 @@ const MAX_HEARD: usize = 4 * MAX_WORKERS;
 
 /// The workers of a run, as they show themselves.
 pub(super) struct Roster {
-    signs: Subscriber,
+    signs: Signs,
     /// By the name of the instance, with the time of the last sign.
     workers: BTreeMap<String, (WorkerMessage, Instant)>,
 }
 
 impl Roster {
-    /// Listens to the workers of a run.
-    ///
-    /// # Errors
-    /// If the server refuses.
-    pub(super) async fn listen(
-        server: &Server,
-        context: &Context,
-        run: &str,
-    ) -> Result<Self, QueueError> {
-        let refused = server.refused("listen to workers");
-        let signs = context.client().subscribe(names::worker(run, "*")).await;
-        let signs = signs.map_err(|error| refused(&error))?;
-        Ok(Self { signs, workers: BTreeMap::new() })
+    /// Of the workers that send these signs; none yet.
+    pub(super) fn new(signs: Signs) -> Self {
+        Self { signs, workers: BTreeMap::new() }
     }
 
     /// Takes in the signs that have come, and gives them; what is no sign of a worker is dropped.
     pub(super) fn hear(&mut self) -> Vec<WorkerMessage> {
         let mut heard = vec![];
         for _ in 0..MAX_HEARD {
-            // Otherwise the runtime lets a task read 128 messages, and then says that there is none.
-            let next = tokio::task::unconstrained(self.signs.next()).now_or_never();
-            let Some(Some(message)) = next else { break };
-            if let Some(worker) = WorkerMessage::read(&message.payload) {
+            let Some(sign) = self.signs.next_now() else { break };
+            if let Some(worker) = WorkerMessage::read(&sign) {
                 self.note(&worker);
                 heard.push(worker);
             }

@@ -5,10 +5,9 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use results::atomic_file;
+use work_queue::{is_token, random, token};
 
 use super::QueueError;
-use super::address::random;
-use super::names::{is_token, token};
 
 /// The file.
 const FILE: &str = "queue.txt";

@@ -11,9 +11,10 @@ use results::formats::RoundRecord;
 use results::record::{Budget, MatchRecord};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use work_queue::is_token;
 
 use super::calibration::Calibration;
-use super::names;
+use crate::fingerprint::Fingerprint;
 use crate::printable::printable;
 use crate::schedule::{Clocks, Job};
 use crate::spec;
@@ -217,7 +218,7 @@ impl WorkerMessage {
             text.len() <= MAX_WORD && text.chars().all(|c| c.is_ascii_graphic() || c == ' ')
         };
         is_worker(&self.name, self.at_once, &self.tags)
-            && names::is_token(&self.instance)
+            && is_token(&self.instance)
             && self.cores <= MAX_CORES
             && is_word(&self.build.version)
             && is_word(&self.build.executable)
@@ -243,7 +244,7 @@ impl PresenceMessage {
 
 /// Whether a worker can have this name, play so many matches at once, and have these tags.
 fn is_worker(name: &str, at_once: u32, tags: &[String]) -> bool {
-    names::is_token(name)
+    is_token(name)
         && (1..=MAX_AT_ONCE).contains(&at_once)
         && tags.len() <= MAX_WORDS
         && tags.iter().all(|tag| spec::is_tag(tag))
@@ -307,6 +308,14 @@ impl BlockMessage {
     }
 }
 
+/// The name of the class of blocks that need these tags, in ascending order.
+pub(super) fn class(tags: &[String]) -> String {
+    if tags.is_empty() {
+        return "any".to_owned();
+    }
+    tags.iter().fold(Fingerprint::of("class"), |hash, tag| hash.text(tag)).hex(16)
+}
+
 /// A message as bytes.
 pub(super) fn encode(message: &impl Serialize) -> Vec<u8> {
     let mut bytes = vec![PLAIN];
@@ -352,6 +361,15 @@ mod tests {
             assert_eq!(decode::<String>(&bytes).unwrap(), text);
             assert!(bytes.len() < COMPRESSED_FROM + 10);
         }
+    }
+
+    #[test]
+    fn classes_are_named_by_their_tags() {
+        let name =
+            |tags: &[&str]| class(&tags.iter().map(|&tag| tag.to_owned()).collect::<Vec<_>>());
+        let names = [name(&[]), name(&["a"]), name(&["b"]), name(&["a", "b"]), name(&["ab"])];
+        assert!(names.iter().all(|name| is_token(name)));
+        assert_eq!(names.iter().collect::<std::collections::BTreeSet<_>>().len(), 5);
     }
 
     #[test]

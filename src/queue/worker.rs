@@ -12,20 +12,17 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use async_nats::Subscriber;
-use async_nats::jetstream::{AckKind, Context};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinSet;
+use work_queue::{Client, Link, ManifestWatch, random};
 
-use super::address::random;
 use super::blocks::n_blocks;
 use super::calibration::Calibrator;
-use super::link::Link;
+use super::news::notice;
 use super::rulesheets::RulesheetCache;
-use super::sending::Unstored;
 use super::slots::{Played, Slots};
 use super::wire::{Build, PresenceMessage, WorkerMessage, encode};
-use super::{QueueError, WorkerNews, names};
+use super::{QueueError, WorkerNews};
 use crate::locking::lock;
 use answering::answer;
 use connecting::connect;
@@ -42,10 +39,6 @@ const BEAT: Duration = Duration::from_secs(2);
 
 /// How long a request for blocks may take.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// Time after which it is looked whether there still is a run whose blocks were asked for: where
-/// a run has ended, the server does not reply.
-const DOUBT: Duration = Duration::from_millis(300);
 
 /// Work that is fetched ahead, in time; slower blocks are not fetched before a thread is
 /// free, so that no block waits behind another while other workers are idle.
@@ -78,17 +71,17 @@ pub fn work(
 ) -> Result<(), QueueError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let Some((context, link)) = connect(settings, stop, say).await? else { return Ok(()) };
-        let mut worker = QueueWorker::new(settings, context.clone(), link)?;
+        let Some((client, link)) = connect(settings, stop, say).await? else { return Ok(()) };
+        let mut worker = QueueWorker::new(settings, client.clone(), link)?;
         let presence = Arc::clone(&worker.presence);
         let answering = async {
             // A worker that nobody may ask plays all the same.
-            let _ = answer(&context, &presence, stop).await;
+            let _ = answer(&client, &presence, stop).await;
             std::future::pending::<()>().await;
         };
         let has_left = tokio::select! {
             () = worker.work(stop, say) => true,
-            () = unanswered(&context, stop) => false,
+            () = unanswered(&client, stop) => false,
             () = answering => unreachable!("answers have no end"),
         };
         if !has_left {
@@ -101,7 +94,7 @@ pub fn work(
 
 struct QueueWorker<'a> {
     settings: &'a WorkerSettings,
-    context: Context,
+    client: Client,
     link: Link,
     build: Build,
     calibrator: Calibrator,
@@ -109,7 +102,7 @@ struct QueueWorker<'a> {
     cache: Arc<RulesheetCache>,
     slots: Slots,
     played: UnboundedReceiver<Played>,
-    manifests: Option<Subscriber>,
+    manifests: Option<ManifestWatch>,
     /// What it replies to those who ask what it does.
     presence: Arc<Mutex<PresenceMessage>>,
     runs: BTreeMap<String, Known>,
@@ -122,17 +115,19 @@ struct QueueWorker<'a> {
     n_in_slots: u32,
     /// Results on their way, which end with the key of the block.
     sending: JoinSet<u64>,
-    unstored: Arc<Unstored>,
+    /// The results that the server says it cannot store, by the key of the block, with the time
+    /// since when it says so.
+    unstored: Arc<Mutex<BTreeMap<u64, Instant>>>,
     idle: Duration,
 }
 
 impl<'a> QueueWorker<'a> {
-    fn new(settings: &'a WorkerSettings, context: Context, link: Link) -> Result<Self, QueueError> {
+    fn new(settings: &'a WorkerSettings, client: Client, link: Link) -> Result<Self, QueueError> {
         let (sender, played) = unbounded_channel();
         let unusable = |source| QueueError::Cache { path: settings.cache.clone(), source };
         Ok(Self {
             settings,
-            context,
+            client,
             link,
             build: Build::this()?,
             calibrator: Calibrator::start()?,
@@ -166,8 +161,8 @@ impl<'a> QueueWorker<'a> {
         let mut fetch_at = Instant::now();
         let mut is_draining = false;
         loop {
-            while let Some(notice) = self.link.news() {
-                say(WorkerNews::Link(notice));
+            while let Some(news) = self.link.news() {
+                say(WorkerNews::Link(notice(&self.client, news)));
             }
             let is_up = self.link.is_up();
             if stop.is_draining() && !is_draining {
@@ -240,7 +235,7 @@ impl<'a> QueueWorker<'a> {
             }
         }
         self.beat(true).await;
-        let _ = tokio::time::timeout(PATIENCE, self.context.client().flush()).await;
+        let _ = tokio::time::timeout(PATIENCE, self.client.flush()).await;
     }
 
     /// Whether the server says of all results on their way that it cannot store them, and has
@@ -291,7 +286,9 @@ impl<'a> QueueWorker<'a> {
             let due = Duration::from_millis(joined.run.manifest.ack_wait_ms) / 3;
             if held.signalled.elapsed() >= due {
                 held.signalled = Instant::now();
-                let _ = held.acker.ack_with(AckKind::Progress).await;
+                if let Some(receipt) = &held.receipt {
+                    receipt.in_progress().await;
+                }
             }
         }
     }
@@ -300,8 +297,7 @@ impl<'a> QueueWorker<'a> {
     async fn beat(&mut self, is_leaving: bool) {
         let signs = self.signs_of_life(is_leaving);
         for (run, message) in &signs {
-            let subject = names::worker(run, &self.instance);
-            let _ = self.context.client().publish(subject, encode(message).into()).await;
+            self.client.send_sign(run, &self.instance, encode(message)).await;
         }
         lock(&self.presence).runs = signs;
     }

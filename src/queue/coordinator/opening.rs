@@ -6,25 +6,21 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use async_nats::jetstream::stream::{Config, RetentionPolicy};
 use results::files;
 use results::workers::WorkersFile;
 use tokio::task::JoinSet;
+use work_queue::{ResultReader, Server, patiently};
 
 use super::{CoordinatorSettings, PATIENCE, Queue, SEARCH_TIME, SPEC};
 use crate::consumers::Catalogue;
 use crate::experiment::Experiment;
 use crate::manager::command_words;
-use crate::queue::address::patiently;
 use crate::queue::blocks::MatchLengths;
 use crate::queue::prepared::{has_program, launched, program_hash};
-use crate::queue::result_reader::ResultReader;
 use crate::queue::roster::Roster;
 use crate::queue::run_file::RunName;
-use crate::queue::storing::{check_size, store};
-use crate::queue::upkeep::remove;
 use crate::queue::wire::{Build, FORMAT, Manifest, encode};
-use crate::queue::{QueueError, Server, names, rulesheets, signs};
+use crate::queue::{QueueError, rulesheets};
 use crate::spec;
 
 impl Queue {
@@ -37,7 +33,7 @@ impl Queue {
     ) -> Result<Self, QueueError> {
         let RunName { name: run, earlier } = run;
         let name = format!("gamemaster coordinator of {run}");
-        let (context, mut link) = server.connect_patiently(&name).await?;
+        let (client, mut link) = server.connect_patiently(&name).await?;
         let spec = &experiment.spec;
         let players: Vec<_> =
             spec.players.iter().map(|player| Arc::clone(&player.config)).collect();
@@ -58,50 +54,22 @@ impl Queue {
         };
         let rulesheets: Vec<(String, String, Vec<u8>)> = sent()
             .map(|entry| {
-                let subject = names::rules(&run, &entry.text_hash());
                 let what = format!("the rulesheet {}", entry.source.name);
-                (subject, what, rulesheets::encoded(&entry.source.text))
+                (entry.text_hash(), what, rulesheets::encoded(&entry.source.text))
             })
             .collect();
         // Before anything is on the server, so that nothing stays there.
         for (_, what, payload) in &rulesheets {
-            check_size(&context, what, payload)?;
+            client.check_size(what, payload)?;
         }
-        check_size(&context, SPEC, &encode(&manifest))?;
-        let refused = server.refused("make the streams of the run");
-        let streams = [
-            Config {
-                name: names::RUNS.to_owned(),
-                subjects: names::RUNS_SUBJECTS.map(str::to_owned).to_vec(),
-                max_messages_per_subject: 1,
-                ..Config::default()
-            },
-            Config {
-                name: names::blocks_stream(&run),
-                subjects: vec![names::blocks(&run)],
-                retention: RetentionPolicy::WorkQueue,
-                ..Config::default()
-            },
-            Config {
-                name: names::results_stream(&run),
-                subjects: vec![names::results(&run)],
-                ..Config::default()
-            },
-            signs::stream(&run),
-        ];
-        for stream in streams {
-            let made = async || {
-                let made = context.get_or_create_stream(stream.clone()).await;
-                made.map_err(|error| refused(&error))
-            };
-            patiently(Some(&mut link), made).await?;
-        }
+        client.check_size(SPEC, &encode(&manifest))?;
+        client.open_run(&mut link, &run).await?;
         if let Some(earlier) = earlier {
             // It may be gone already.
-            let _ = remove(&server, &context, &earlier).await;
+            let _ = client.remove_run(&earlier).await;
         }
-        for (subject, what, payload) in rulesheets {
-            let stored = async || store(&server, &context, &subject, &what, &payload).await;
+        for (hash, what, payload) in rulesheets {
+            let stored = async || client.store_rules(&run, &hash, &what, &payload).await;
             patiently(Some(&mut link), stored).await?;
         }
         if spec.comparison.is_some() && !settings.mixed_versions {
@@ -109,9 +77,8 @@ impl Queue {
                 let words = command_words(command).unwrap_or_default();
                 if has_program(&words) {
                     // Base and head are what they are here: workers with others play no match.
-                    let subject = names::program(&run, &player.hash);
-                    let hash = program_hash(&words)?.into_bytes();
-                    let stored = async || store(&server, &context, &subject, "a hash", &hash).await;
+                    let hash = program_hash(&words)?;
+                    let stored = async || client.store_program(&run, &player.hash, &hash).await;
                     patiently(Some(&mut link), stored).await?;
                 }
             }
@@ -119,11 +86,10 @@ impl Queue {
         let catalogue = Catalogue::new(&experiment.games, &players, experiment.concurrency);
         let tags =
             |player: &spec::Contestant| player.tags.iter().chain(&settings.tags).cloned().collect();
-        let roster = Roster::listen(&server, &context, &run).await?;
+        let roster = Roster::new(client.signs(&run).await?);
         let mut queue = Self {
             reader: ResultReader::new(&run),
-            server,
-            context,
+            client,
             link,
             run,
             manifest,
@@ -160,31 +126,24 @@ impl Queue {
 
     /// Reads the results that wait on the server, so that their blocks are not given out again.
     async fn read_waiting(&mut self) -> Result<(), QueueError> {
-        let refused = self.server.refused("hand out results");
-        let found = async || {
-            let found = self.context.get_stream(names::results_stream(&self.run)).await;
-            found.map_err(|error| refused(&error))
-        };
-        let stream = patiently(Some(&mut self.link), found).await?;
-        let state = &stream.cached_info().state;
-        if state.messages == 0 {
+        let found = async || self.client.results_state(&self.run).await;
+        let state = patiently(Some(&mut self.link), found).await?;
+        if state.n_kept == 0 {
             return Ok(());
         }
         self.waiting = state.last_sequence;
         let mut heard = Instant::now();
         // What does not come now comes later, and counts then.
         while self.read < self.waiting && heard.elapsed() < SEARCH_TIME {
-            let results = match self.reader.read(&self.context, PATIENCE).await {
+            let results = match self.reader.read(&self.client, PATIENCE).await {
                 Ok(results) => results,
-                Err(error) => match refused(&*error) {
-                    QueueError::NoReply { .. } => continue,
-                    refused => return Err(refused),
-                },
+                Err(error) if error.is_silence() => continue,
+                Err(error) => return Err(error.into()),
             };
             for result in results {
                 heard = Instant::now();
                 self.read = self.read.max(result.sequence);
-                if let Some((block, _)) = names::of_result(&result.subject) {
+                if let Some((block, _)) = result.block {
                     self.keep(block, result);
                 }
             }

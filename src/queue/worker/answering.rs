@@ -3,35 +3,26 @@
 
 use std::sync::Mutex;
 
-use async_nats::jetstream::Context;
-use futures_util::StreamExt as _;
+use work_queue::{Client, ServerError};
 
 use super::settings::WorkerStop;
 use crate::locking::lock;
-use crate::queue::names;
 use crate::queue::wire::{PresenceMessage, encode};
 
 /// Replies to all questions with `presence`. On a request to leave, `stop` has the worker leave.
 pub(super) async fn answer(
-    context: &Context,
+    client: &Client,
     presence: &Mutex<PresenceMessage>,
     stop: &WorkerStop,
-) -> Result<(), async_nats::SubscribeError> {
-    let client = context.client();
-    let mut questions = client.subscribe(names::WORKERS).await?;
-    let mut requests = client.subscribe(names::DRAIN).await?;
-    loop {
-        let (message, is_request) = tokio::select! {
-            Some(question) = questions.next() => (question, false),
-            Some(request) = requests.next() => (request, true),
-            else => return Ok(()),
-        };
-        if let Some(asker) = message.reply {
-            let reply = encode(&*lock(presence));
-            let _ = client.publish(asker, reply.into()).await;
-        }
-        if is_request {
+) -> Result<(), ServerError> {
+    let mut questions = client.questions().await?;
+    while let Some(question) = questions.next().await {
+        let is_request_to_leave = question.is_request_to_leave;
+        let reply = encode(&*lock(presence));
+        question.reply(reply).await;
+        if is_request_to_leave {
             stop.drain();
         }
     }
+    Ok(())
 }

@@ -1,18 +1,16 @@
 //! Connects a worker to the server, however long that takes.
 
-use async_nats::jetstream::Context;
+use work_queue::{Client, Link, ServerError, pause};
 
 use super::settings::{WorkerSettings, WorkerStop};
-use crate::queue::address::pause;
-use crate::queue::link::Link;
-use crate::queue::{QueueError, WorkerNews};
+use crate::queue::WorkerNews;
 
 /// A connection; `None` if the worker is to leave before there is one.
 pub(super) async fn connect(
     settings: &WorkerSettings,
     stop: &WorkerStop,
     say: &mut dyn FnMut(WorkerNews),
-) -> Result<Option<(Context, Link)>, QueueError> {
+) -> Result<Option<(Client, Link)>, ServerError> {
     let mut attempt = 0;
     while !stop.is_draining() {
         let name = format!("gamemaster worker {}", settings.name);
@@ -26,7 +24,7 @@ pub(super) async fn connect(
                 say(WorkerNews::Connected { name, url, at_once: settings.at_once });
                 return Ok(Some(connection));
             }
-            Err(error @ (QueueError::Connect { .. } | QueueError::NoJetStream { .. })) => {
+            Err(error @ (ServerError::Connect { .. } | ServerError::NoJetStream { .. })) => {
                 if attempt == 0 {
                     say(WorkerNews::Unreachable(error));
                 }

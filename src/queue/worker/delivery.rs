@@ -1,23 +1,22 @@
 //! Sends what was played, or gives it back to the queue.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use async_nats::jetstream::AckKind;
-use async_nats::jetstream::message::Acker;
 use results::record::MatchRecord;
+use work_queue::ServerError;
 
 use super::discovery::Known;
 use super::{GIVE_BACK, QueueWorker};
+use crate::locking::lock;
+use crate::queue::WorkerNews;
 use crate::queue::blocks::n_blocks;
-use crate::queue::sending::Sending;
 use crate::queue::slots::Played;
 use crate::queue::wire::{ResultMessage, encode};
-use crate::queue::{QueueError, WorkerNews, names};
 use crate::schedule::Job;
 
 /// How often a block with an aborted match goes back, to be played elsewhere.
-const MAX_ABORTED: i64 = 3;
+const MAX_ABORTED: u64 = 3;
 
 /// Blocks in a row with an aborted match, after which this machine leaves the run.
 const MAX_ABORTED_HERE: u32 = 5;
@@ -30,7 +29,7 @@ impl QueueWorker<'_> {
         let is_done = played.is_done();
         let Played { key, records, time } = played;
         let held = &self.held[&key];
-        let (run, deliveries) = (held.run.clone(), held.deliveries);
+        let (run, n_deliveries) = (held.run.clone(), held.n_deliveries);
         let n_blocks = n_blocks(&held.jobs);
         if records.is_empty() {
             self.give_back(key, None);
@@ -43,7 +42,7 @@ impl QueueWorker<'_> {
         };
         let mean = joined.block_time.map_or(time, |mean| (mean * 7 + time) / 8);
         joined.block_time = Some(mean);
-        if is_done || deliveries >= MAX_ABORTED {
+        if is_done || n_deliveries >= MAX_ABORTED {
             joined.n_blocks += n_blocks;
             joined.n_aborted = if is_done { 0 } else { joined.n_aborted };
             self.send(key, records);
@@ -60,13 +59,10 @@ impl QueueWorker<'_> {
     }
 
     fn give_back(&mut self, key: u64, delay: Option<Duration>) {
-        let acker = self.held.get_mut(&key).map(|held| {
-            let again = Acker::new(self.context.clone(), None);
-            std::mem::replace(&mut held.acker, again)
-        });
-        let Some(acker) = acker else { return };
+        let receipt = self.held.get_mut(&key).and_then(|held| held.receipt.take());
+        let Some(receipt) = receipt else { return };
         self.sending.spawn(async move {
-            let _ = acker.ack_with(AckKind::Nak(delay)).await;
+            receipt.give_back(delay).await;
             key
         });
     }
@@ -79,11 +75,11 @@ impl QueueWorker<'_> {
             _ => None,
         };
         let mut payload = encode(&ResultMessage { worker: worker.clone(), records, calibration });
-        let limit = self.context.client().max_payload();
+        let limit = self.client.max_message();
         if payload.len() > limit
             && let Some(Known::Joined(joined)) = self.runs.get(&held.run)
         {
-            let why = QueueError::TooLarge {
+            let why = ServerError::TooLarge {
                 what: format!("the result of block {}", held.block),
                 bytes: payload.len(),
                 limit,
@@ -92,23 +88,19 @@ impl QueueWorker<'_> {
             let records = std::mem::take(&mut held.jobs).into_iter().map(unplayed).collect();
             payload = encode(&ResultMessage { worker: worker.clone(), records, calibration });
         }
-        let subject = names::result(&held.run, held.block, held.attempt);
-        let none = Acker::new(self.context.clone(), None);
-        let acker = std::mem::replace(&mut held.acker, none);
-        let sending = Sending {
-            context: self.context.clone(),
-            link: self.link.changes(),
-            unstored: Arc::clone(&self.unstored),
-            run: held.run.clone(),
-            worker,
-            key,
-            subject,
-            payload,
-        };
+        let receipt = held.receipt.take();
+        let (run, attempt) = (held.run.clone(), (held.block, held.attempt));
+        let (client, unstored) = (self.client.clone(), Arc::clone(&self.unstored));
         self.sending.spawn(async move {
-            sending.store().await;
+            let note = || {
+                lock(&unstored).entry(key).or_insert_with(Instant::now);
+            };
+            client.store_result(&run, attempt, &worker, payload, note).await;
+            lock(&unstored).remove(&key);
             // If this is lost, the block is played twice, and counts once.
-            let _ = acker.ack().await;
+            if let Some(receipt) = receipt {
+                receipt.done().await;
+            }
             key
         });
     }

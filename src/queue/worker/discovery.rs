@@ -4,20 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use async_nats::jetstream::consumer::PullConsumer;
-use async_nats::jetstream::context::PublishErrorKind;
-use async_nats::jetstream::message::PublishMessage;
-use futures_util::{FutureExt as _, StreamExt as _};
+use work_queue::{BlockSource, ManifestWatch, is_token};
 
 use super::settings::WorkerSettings;
 use super::{PATIENCE, QueueWorker};
+use crate::error_chain::chained;
 use crate::manager::command_words;
 use crate::printable::printable;
+use crate::queue::WorkerNews;
 use crate::queue::calibration::Taken;
-use crate::queue::error::is_no_stream;
 use crate::queue::prepared::{PreparedRun, program_hash};
 use crate::queue::wire::{MAX_REASON, Manifest, decode};
-use crate::queue::{WorkerNews, names};
 
 /// Time after which a run that could not be made ready for want of something on this machine is
 /// tried again: a program may have been installed meanwhile. Doubled each time.
@@ -48,7 +45,7 @@ pub(super) enum Known {
 pub(super) struct Joined {
     pub(super) run: Arc<PreparedRun>,
     /// Classes that this machine plays.
-    pub(super) classes: BTreeMap<String, Class>,
+    pub(super) classes: BTreeMap<String, BlockSource>,
     pub(super) programs: BTreeMap<String, String>,
     pub(super) since: Instant,
     pub(super) n_blocks: u64,
@@ -60,14 +57,6 @@ pub(super) struct Joined {
     pub(super) block_time: Option<Duration>,
     /// The measurement of this machine that went with a result.
     pub(super) reading: Taken,
-}
-
-/// The blocks of a run whose players need the same of a machine.
-#[derive(Default)]
-pub(super) struct Class {
-    pub(super) consumer: Option<PullConsumer>,
-    /// Since when it has given nothing.
-    pub(super) empty_since: Option<Instant>,
 }
 
 pub(super) struct Prepared {
@@ -96,21 +85,16 @@ impl Unready {
 impl QueueWorker<'_> {
     /// Whether a coordinator has changed a manifest.
     pub(super) fn is_news(&mut self) -> bool {
-        let Some(manifests) = &mut self.manifests else { return false };
-        let mut is_news = false;
-        while let Some(Some(_)) = manifests.next().now_or_never() {
-            is_news = true;
-        }
-        is_news
+        self.manifests.as_mut().is_some_and(ManifestWatch::is_news)
     }
 
     /// Looks for runs that are new, changed or over.
     pub(super) async fn discover(&mut self, say: &mut dyn FnMut(WorkerNews)) {
         if self.manifests.is_none() {
-            self.manifests = self.context.client().subscribe(names::MANIFESTS).await.ok();
+            self.manifests = self.client.watch_manifests().await.ok();
         }
-        let Ok(found) = tokio::time::timeout(PATIENCE, self.manifests()).await else { return };
-        let Some(found) = found else { return };
+        let found = tokio::time::timeout(PATIENCE, self.client.manifests()).await;
+        let Ok(Ok(found)) = found else { return };
         let over: Vec<String> =
             self.runs.keys().filter(|run| !found.contains_key(*run)).cloned().collect();
         for run in over {
@@ -159,23 +143,6 @@ impl QueueWorker<'_> {
         }
     }
 
-    /// The manifests on the server by run; `None` if they cannot be read now.
-    async fn manifests(&self) -> Option<BTreeMap<String, Vec<u8>>> {
-        let stream = match self.context.get_stream(names::RUNS).await {
-            Ok(stream) => stream,
-            Err(error) => return is_no_stream(&error).then(BTreeMap::new),
-        };
-        let mut subjects = stream.info_with_subjects(names::MANIFESTS).await.ok()?;
-        let mut found = BTreeMap::new();
-        while let Some(subject) = subjects.next().await {
-            let (subject, _) = subject.ok()?;
-            let Some(run) = names::run_of_manifest(&subject) else { continue };
-            let message = stream.get_last_raw_message_by_subject(&subject).await.ok()?;
-            found.insert(run.to_owned(), message.payload.to_vec());
-        }
-        Some(found)
-    }
-
     /// Why a run is not played here, as far as the manifest says.
     fn check(&self, manifest: &Manifest, run: &str) -> Result<(), String> {
         if manifest.run != run {
@@ -194,7 +161,7 @@ impl QueueWorker<'_> {
                     .to_owned(),
             });
         }
-        if !manifest.rulesheets.iter().all(|hash| names::is_token(hash)) {
+        if !manifest.rulesheets.iter().all(|hash| is_token(hash)) {
             return Err("it names rulesheets in a strange way".to_owned());
         }
         Ok(())
@@ -223,7 +190,7 @@ impl QueueWorker<'_> {
                         )));
                     }
                     let failed = |error: &dyn std::error::Error| {
-                        Unready::for_now(crate::error_chain::chained(error))
+                        Unready::for_now(chained(error))
                     };
                     run.manager.preflight(player).map_err(|error| failed(&error))?;
                     let words = command_words(template).unwrap_or_default();
@@ -245,18 +212,10 @@ impl QueueWorker<'_> {
             if self.cache.has(hash) {
                 continue;
             }
-            let missing = |error: &dyn std::error::Error| {
-                format!("the rulesheet {hash} is not on the server: {error}")
-            };
-            let stream = self
-                .context
-                .get_stream_no_info(names::RUNS)
-                .await
-                .map_err(|error| missing(&error))?;
-            let subject = names::rules(&manifest.run, hash);
-            let message = stream.get_last_raw_message_by_subject(&subject).await;
-            let message = message.map_err(|error| missing(&error))?;
-            let kept = self.cache.keep(hash, &message.payload);
+            let message = self.client.rules(&manifest.run, hash).await.map_err(|error| {
+                format!("the rulesheet {hash} is not on the server: {}", chained(&error))
+            })?;
+            let kept = self.cache.keep(hash, &message);
             kept.map_err(|error| format!("the rulesheet {hash} cannot be used: {error}"))?;
         }
         Ok(())
@@ -331,23 +290,10 @@ impl QueueWorker<'_> {
         }
         for (player, _) in run.launched() {
             let Some(hash) = programs.get(&player.id) else { continue };
-            let subject = names::program(&run.manifest.run, &player.hash);
-            let failed =
-                |error: &dyn std::error::Error| format!("cannot compare programs: {error}");
-            let first = PublishMessage::build()
-                .payload(hash.clone().into())
-                .expected_last_subject_sequence(0);
-            let sent = self.context.send_publish(subject.clone(), first).await;
-            let stored = sent.map_err(|error| failed(&error))?.await;
-            match stored.map(|_| ()).map_err(|error| error.kind()) {
-                Ok(()) => continue,
-                Err(PublishErrorKind::WrongLastSequence) => {}
-                Err(error) => return Err(format!("cannot compare programs: {error}")),
-            }
-            let stream = self.context.get_stream_no_info(names::RUNS).await;
-            let stream = stream.map_err(|error| failed(&error))?;
-            let other = stream.get_last_raw_message_by_subject(&subject).await;
-            if other.map_err(|error| failed(&error))?.payload != *hash.as_bytes() {
+            let first = self.client.first_program(&run.manifest.run, &player.hash, hash).await;
+            let first =
+                first.map_err(|error| format!("cannot compare programs: {}", chained(&error)))?;
+            if first != hash.as_bytes() {
                 return Err(format!(
                     "the program of player {} differs from that of the coordinator or of another \
                      worker; install the same, or start the coordinator with --allow-mixed-versions",
@@ -363,11 +309,11 @@ impl Joined {
     /// Plays the classes whose tags this machine has.
     fn open_classes(&mut self, manifest: &Manifest, tags: &[String]) {
         for (class, needed) in &manifest.classes {
-            if self.left.is_none()
-                && names::is_token(class)
-                && needed.iter().all(|tag| tags.contains(tag))
+            if self.left.is_none() && is_token(class) && needed.iter().all(|tag| tags.contains(tag))
             {
-                self.classes.entry(class.clone()).or_default();
+                let ack_wait = Duration::from_millis(manifest.ack_wait_ms);
+                let source = || BlockSource::new(&manifest.run, class, ack_wait);
+                self.classes.entry(class.clone()).or_insert_with(source);
             }
         }
     }

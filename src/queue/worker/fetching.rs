@@ -1,38 +1,29 @@
 //! Takes blocks from the server.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use async_nats::connection::State;
-use async_nats::jetstream::AckKind;
-use async_nats::jetstream::message::Acker;
-use futures_util::StreamExt as _;
+use work_queue::{Block, Receipt, random};
 
-use super::discovery::{Class, Known};
-use super::{DOUBT, GIVE_BACK, PATIENCE, QueueWorker};
+use super::discovery::Known;
+use super::{GIVE_BACK, QueueWorker};
 use crate::printable::printable;
-use crate::queue::address::random;
-use crate::queue::coordinator::consumer_config;
-use crate::queue::error::is_no_stream;
+use crate::queue::WorkerNews;
 use crate::queue::slots::Task;
-use crate::queue::wire::{BlockMessage, MAX_REASON, Manifest, decode};
-use crate::queue::{WorkerNews, names};
+use crate::queue::wire::{BlockMessage, MAX_REASON, decode};
 use crate::schedule::Job;
 
 /// Number of deliveries after which a block is not tried again.
-const MAX_DELIVERIES: i64 = 20;
-
-/// A consumer that has blocks but gives none is made anew after this many times the silence
-/// that a worker is allowed.
-const STUCK_AFTER: u32 = 3;
+const MAX_DELIVERIES: u64 = 20;
 
 /// A block that was taken and not acknowledged.
 pub(super) struct Held {
-    pub(super) acker: Acker,
+    /// None once the queue was told what became of it.
+    pub(super) receipt: Option<Receipt>,
     pub(super) run: String,
     pub(super) block: u64,
     pub(super) attempt: u32,
-    pub(super) deliveries: i64,
+    pub(super) n_deliveries: u64,
     pub(super) jobs: Vec<Job>,
     pub(super) signalled: Instant,
 }
@@ -56,139 +47,35 @@ impl QueueWorker<'_> {
         // Not always the same first, so that all runs proceed.
         let first = random() as usize;
         for index in 0..wanted.len() {
-            if n_got >= n || self.context.client().connection_state() != State::Connected {
+            if n_got >= n || !self.client.is_connected() {
                 break;
             }
             let (run, class) = &wanted[first.wrapping_add(index) % wanted.len()];
-            let n = match self.runs.get(run) {
+            let free = match self.runs.get(run) {
                 Some(Known::Joined(joined)) => self.free_for(joined).min(n - n_got),
                 _ => 0,
             };
-            if n == 0 {
-                continue;
-            }
-            let found = self.fetch_in_time(run, class, n).await;
+            let Some(Known::Joined(joined)) = self.runs.get_mut(run) else { continue };
+            let Some(source) = joined.classes.get_mut(class).filter(|_| free > 0) else { continue };
+            let found = source.take(&self.client, free).await;
             self.is_doubtful |= found.is_none();
-            let messages = found.unwrap_or_default();
-            if messages.is_empty() {
-                let _ = tokio::time::timeout(PATIENCE, self.replace_if_stuck(run, class)).await;
-            } else if let Some((class, _)) = self.class(run, class) {
-                class.empty_since = None;
-            }
-            n_got += messages.len();
-            for message in messages {
-                self.take(run, message, say).await;
+            for block in found.unwrap_or_default() {
+                n_got += 1;
+                self.take(run, block, say).await;
             }
             if self.is_doubtful {
-                self.forget_consumer(run, class);
                 break;
             }
         }
         n_got
     }
 
-    fn class(&mut self, run: &str, class: &str) -> Option<(&mut Class, &Manifest)> {
-        match self.runs.get_mut(run)? {
-            Known::Joined(joined) => Some((joined.classes.get_mut(class)?, &joined.run.manifest)),
-            _ => None,
-        }
-    }
-
-    fn forget_consumer(&mut self, run: &str, class: &str) {
-        if let Some((class, _)) = self.class(run, class) {
-            class.consumer = None;
-        }
-    }
-
-    /// Up to `n` blocks of a class; `None` if the consumer does not work, or its run is over.
-    async fn fetch_in_time(
-        &mut self,
-        run: &str,
-        class: &str,
-        n: usize,
-    ) -> Option<Vec<async_nats::jetstream::Message>> {
-        let context = self.context.clone();
-        let over = async {
-            loop {
-                tokio::time::sleep(DOUBT).await;
-                let stream = context.get_stream(names::blocks_stream(run)).await;
-                if stream.is_err_and(|error| is_no_stream(&error)) {
-                    break;
-                }
-            }
-        };
-        tokio::select! {
-            messages = self.fetch_of(run, class, n) => messages,
-            () = over => None,
-            () = tokio::time::sleep(PATIENCE) => None,
-        }
-    }
-
-    /// Up to `n` blocks of a class; `None` if the consumer does not work.
-    async fn fetch_of(
-        &mut self,
-        run: &str,
-        name: &str,
-        n: usize,
-    ) -> Option<Vec<async_nats::jetstream::Message>> {
-        let context = self.context.clone();
-        let (class, manifest) = self.class(run, name)?;
-        let stream = names::blocks_stream(run);
-        if class.consumer.is_none() {
-            let found = context.get_consumer_from_stream(name, &stream).await;
-            class.consumer = Some(match found {
-                Ok(consumer) => consumer,
-                Err(_) => {
-                    let config = consumer_config(run, name, manifest.ack_wait_ms);
-                    context.create_consumer_on_stream(config, &stream).await.ok()?
-                }
-            });
-        }
-        let consumer = class.consumer.as_mut()?;
-        let mut batch = consumer.fetch().max_messages(n).messages().await.ok()?;
-        let mut messages = vec![];
-        while let Some(message) = batch.next().await {
-            match message {
-                Ok(message) => messages.push(message),
-                Err(_) if messages.is_empty() => return None,
-                Err(_) => break,
-            }
-        }
-        Some(messages)
-    }
-
-    /// Makes a consumer anew that has given nothing for long, though it has blocks and no
-    /// worker plays one. Blocks that another worker gets meanwhile may be played twice, and
-    /// count once.
-    async fn replace_if_stuck(&mut self, run: &str, name: &str) {
-        let context = self.context.clone();
-        let Some((class, manifest)) = self.class(run, name) else { return };
-        let patience = STUCK_AFTER * Duration::from_millis(manifest.ack_wait_ms);
-        if class.empty_since.get_or_insert_with(Instant::now).elapsed() < patience {
-            return;
-        }
-        class.empty_since = None;
-        let stream = names::blocks_stream(run);
-        let Ok(blocks) = context.get_stream_no_info(&stream).await else { return };
-        let Ok(info) = blocks.consumer_info(name).await else { return };
-        if info.num_pending > 0 && info.num_ack_pending == 0 {
-            let _ = context.delete_consumer_from_stream(name, &stream).await;
-            class.consumer = None;
-        }
-    }
-
     /// Takes a block: gives it to the slots, or back to the queue.
-    async fn take(
-        &mut self,
-        run: &str,
-        message: async_nats::jetstream::Message,
-        say: &mut dyn FnMut(WorkerNews),
-    ) {
-        let deliveries = message.info().map_or(1, |info| info.delivered);
-        let (message, acker) = message.split();
+    async fn take(&mut self, run: &str, block: Block, say: &mut dyn FnMut(WorkerNews)) {
+        let Block { payload, n_deliveries, receipt } = block;
         let Some(Known::Joined(joined)) = self.runs.get(run) else { return };
         let prepared = Arc::clone(&joined.run);
-        let read = decode::<BlockMessage>(&message.payload);
+        let read = decode::<BlockMessage>(&payload);
         let read = read.and_then(|block| {
             let (attempt, refused) = (block.attempt, block.refused.clone());
             Ok((attempt, refused, block.jobs()?))
@@ -203,7 +90,7 @@ impl QueueWorker<'_> {
                     |error| printable(&error.to_string(), MAX_REASON),
                 );
                 say(WorkerNews::BadBlock { run: run.to_owned(), reason });
-                let _ = acker.ack_with(AckKind::Term).await;
+                receipt.reject().await;
                 return;
             }
         };
@@ -212,7 +99,7 @@ impl QueueWorker<'_> {
                 run: run.to_owned(),
                 reason: printable(&own.reason, MAX_REASON),
             });
-            let _ = acker.ack_with(AckKind::Nak(Some(GIVE_BACK))).await;
+            receipt.give_back(Some(GIVE_BACK)).await;
             return;
         }
         let key = self.next_key;
@@ -220,18 +107,18 @@ impl QueueWorker<'_> {
         let block = jobs[0].block;
         let signalled = Instant::now();
         let held = Held {
-            acker,
+            receipt: Some(receipt),
             run: run.to_owned(),
             block,
             attempt,
-            deliveries,
+            n_deliveries,
             jobs: jobs.clone(),
             signalled,
         };
         self.held.insert(key, held);
-        if deliveries > MAX_DELIVERIES {
+        if n_deliveries > MAX_DELIVERIES {
             let why = format!(
-                "block {block} was given out {deliveries} times, and no worker has sent its results"
+                "block {block} was given out {n_deliveries} times, and no worker has sent its results"
             );
             let records = jobs.into_iter().map(|job| prepared.unplayed(job, why.clone())).collect();
             self.send(key, records);

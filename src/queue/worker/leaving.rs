@@ -2,11 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use async_nats::jetstream::Context;
-use async_nats::jetstream::context::GetStreamErrorKind;
+use work_queue::Client;
 
 use super::settings::WorkerStop;
-use crate::queue::names;
 
 /// How long a worker that is to leave waits for a server that does not reply.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -16,22 +14,16 @@ const PAUSE: Duration = Duration::from_millis(250);
 
 /// Ends when the worker was asked to leave, and the server has not replied for some time. What
 /// the worker has is then of no use to it: the server gives the blocks to others.
-pub(super) async fn unanswered(context: &Context, stop: &WorkerStop) {
+pub(super) async fn unanswered(client: &Client, stop: &WorkerStop) {
     while !stop.is_draining() {
         tokio::time::sleep(PAUSE).await;
     }
     let mut heard = Instant::now();
     while heard.elapsed() < PATIENCE {
         // Also when the connection seems to be there: the server may be suspended.
-        if tokio::time::timeout(PATIENCE, replies(context)).await == Ok(true) {
+        if tokio::time::timeout(PATIENCE, client.replies()).await == Ok(true) {
             heard = Instant::now();
         }
         tokio::time::sleep(PAUSE).await;
     }
-}
-
-/// Whether the server replies to a request, in whatever way.
-async fn replies(context: &Context) -> bool {
-    let asked = context.get_stream(names::RUNS).await;
-    asked.map_or_else(|error| !matches!(error.kind(), GetStreamErrorKind::Request), |_| true)
 }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::Notify;
-
-use crate::queue::Server;
+use work_queue::Server;
 
 /// Settings of a worker.
 #[derive(Clone)]

@@ -1,14 +1,18 @@
-//! Reads the results of a run in the order in which the server stored them, each at
-//! least once, also when the server restarts.
+//! The results of a run: stored by workers, and read by the coordinator in the order in which the
+//! server stored them, each at least once, also when the server restarts.
 
 use std::time::Duration;
 
 use async_nats::jetstream::consumer::pull::{self, Batch};
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, PullConsumer};
+use async_nats::jetstream::context::PublishErrorKind;
+use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::{Context, Message};
 use futures_util::{FutureExt as _, StreamExt as _};
 
-use super::names;
+use super::error::is_no_stream;
+use super::link::tell_refused;
+use super::{Client, ServerError, names, pause};
 
 /// Messages of one request.
 const BATCH: usize = 1000;
@@ -20,19 +24,98 @@ const EXPIRES: Duration = Duration::from_secs(3);
 const MAX_READ: usize = 256;
 
 /// A stored result.
-pub(super) struct StoredResult {
-    /// Its place in the stream.
-    pub(super) sequence: u64,
-    /// Its subject.
-    pub(super) subject: String,
+pub struct StoredResult {
+    /// Its place among the results of the run, from 1.
+    pub sequence: u64,
+    /// The block, and the attempt at it; `None` if the message does not say so.
+    pub block: Option<(u64, u32)>,
     /// The worker that says it sent this.
-    pub(super) sender: Option<String>,
+    pub sender: Option<String>,
     /// What the worker sent.
-    pub(super) payload: Vec<u8>,
+    pub payload: Vec<u8>,
 }
 
-/// Reads a stream from a place on.
-pub(super) struct ResultReader {
+/// The results of a run on a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResultsState {
+    /// Those that were not [forgotten](Client::forget_results).
+    pub n_kept: u64,
+    /// The place of the last one; 0 if there was none.
+    pub last_sequence: u64,
+}
+
+impl Client {
+    /// Stores the result of an attempt at a block, however long that takes. A second result of the
+    /// same attempt is dropped, and so is one of a run that is over. `unstored` is called whenever
+    /// the server says that it cannot store it.
+    pub async fn store_result(
+        &self,
+        run: &str,
+        (block, attempt): (u64, u32),
+        worker: &str,
+        payload: Vec<u8>,
+        unstored: impl Fn(),
+    ) {
+        let subject = names::result(run, block, attempt);
+        let message = PublishMessage::build()
+            .payload(payload.into())
+            .header(names::SENDER, worker)
+            .expected_last_subject_sequence(0);
+        let mut n_failed = 0;
+        loop {
+            let stored = match self.context.send_publish(subject.clone(), message.clone()).await {
+                Ok(acknowledged) => acknowledged.await.map(|_| ()),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = &stored {
+                tell_refused(&self.changes, error);
+            }
+            match stored.map_err(|error| error.kind()) {
+                Ok(()) | Err(PublishErrorKind::WrongLastSequence) => return,
+                Err(PublishErrorKind::StreamNotFound)
+                    if n_failed > 2 && self.has_no_results(run).await =>
+                {
+                    return;
+                }
+                Err(PublishErrorKind::Other) => unstored(),
+                Err(_) => {}
+            }
+            tokio::time::sleep(pause(n_failed)).await;
+            n_failed = n_failed.saturating_add(1);
+        }
+    }
+
+    /// Whether the run was removed from the server.
+    async fn has_no_results(&self, run: &str) -> bool {
+        let results = self.context.get_stream(names::results_stream(run)).await;
+        results.is_err_and(|error| is_no_stream(&error))
+    }
+
+    /// The results of a run on the server.
+    ///
+    /// # Errors
+    /// If the server refuses.
+    pub async fn results_state(&self, run: &str) -> Result<ResultsState, ServerError> {
+        let refused = self.refused("hand out results");
+        let stream = self.context.get_stream(names::results_stream(run)).await;
+        let stream = stream.map_err(|error| refused(error.into()))?;
+        let state = &stream.cached_info().state;
+        Ok(ResultsState { n_kept: state.messages, last_sequence: state.last_sequence })
+    }
+
+    /// Removes the results up to this place. Gives whether that was done.
+    pub async fn forget_results(&self, run: &str, sequence: u64) -> bool {
+        let stream = self.context.get_stream_no_info(names::results_stream(run)).await;
+        match stream {
+            // All before this place.
+            Ok(stream) => stream.purge().sequence(sequence + 1).await.is_ok(),
+            Err(_) => false,
+        }
+    }
+}
+
+/// Reads the results of a run.
+pub struct ResultReader {
     run: String,
     /// Place in the stream from which on nothing was read.
     next: u64,
@@ -46,22 +129,26 @@ pub(super) struct ResultReader {
 
 impl ResultReader {
     /// From the first result that is stored.
-    pub(super) fn new(run: &str) -> Self {
+    #[must_use]
+    pub fn new(run: &str) -> Self {
         let run = run.to_owned();
         Self { run, next: 1, consumer: None, expected: 1, batch: None, is_idle: false }
     }
 
-    /// The results that are there, after waiting for the first at most `patience`.
-    pub(super) async fn read(
+    /// The results that are there, at most 256, after waiting for the first at most `patience`.
+    ///
+    /// # Errors
+    /// If the server refuses, or does not work now.
+    pub async fn read(
         &mut self,
-        context: &Context,
+        client: &Client,
         patience: Duration,
-    ) -> Result<Vec<StoredResult>, async_nats::Error> {
-        let read = self.read_some(context, patience).await;
+    ) -> Result<Vec<StoredResult>, ServerError> {
+        let read = self.read_some(&client.context, patience).await;
         if read.is_err() {
             self.start_over();
         }
-        read
+        read.map_err(client.refused("hand out results"))
     }
 
     /// Reads again from where it is, by a new consumer.
@@ -99,7 +186,7 @@ impl ResultReader {
             self.next = info.stream_sequence + 1;
             read.push(StoredResult {
                 sequence: info.stream_sequence,
-                subject: stored.subject.to_string(),
+                block: names::of_result(&stored.subject),
                 sender: sender(&stored),
                 payload: stored.payload.to_vec(),
             });

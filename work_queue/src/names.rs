@@ -16,115 +16,107 @@
 //!   gamemaster.drain                 a request to all workers to leave
 //! ```
 
-use crate::fingerprint::Fingerprint;
-
 /// The stream of what is known of runs.
-pub(super) const RUNS: &str = "gamemaster-runs";
+pub(crate) const RUNS: &str = "gamemaster-runs";
 
 /// The subjects of that stream.
-pub(super) const RUNS_SUBJECTS: [&str; 3] =
+pub(crate) const RUNS_SUBJECTS: [&str; 3] =
     ["gamemaster.run.*", "gamemaster.rules.*.*", "gamemaster.program.*.*"];
 
 /// A request to all workers to leave.
-pub(super) const DRAIN: &str = "gamemaster.drain";
+pub(crate) const DRAIN: &str = "gamemaster.drain";
 
 /// A question to all workers what they do.
-pub(super) const WORKERS: &str = "gamemaster.workers";
+pub(crate) const WORKERS: &str = "gamemaster.workers";
 
 /// The header of a result with the name of the worker, for those that cannot be read.
-pub(super) const SENDER: &str = "Gamemaster-Worker";
+pub(crate) const SENDER: &str = "Gamemaster-Worker";
 
 /// Every run's [`manifest`].
-pub(super) const MANIFESTS: &str = "gamemaster.run.*";
+pub(crate) const MANIFESTS: &str = "gamemaster.run.*";
 
 /// What a worker has to know of a run.
-pub(super) fn manifest(run: &str) -> String {
+pub(crate) fn manifest(run: &str) -> String {
     format!("gamemaster.run.{run}")
 }
 
 /// The run of a manifest.
-pub(super) fn run_of_manifest(subject: &str) -> Option<&str> {
+pub(crate) fn run_of_manifest(subject: &str) -> Option<&str> {
     subject.strip_prefix("gamemaster.run.").filter(|run| is_token(run))
 }
 
 /// A rulesheet.
-pub(super) fn rules(run: &str, hash: &str) -> String {
+pub(crate) fn rules(run: &str, hash: &str) -> String {
     format!("gamemaster.rules.{run}.{hash}")
 }
 
 /// The hash of a player's program.
-pub(super) fn program(run: &str, player_hash: &str) -> String {
+pub(crate) fn program(run: &str, player_hash: &str) -> String {
     format!("gamemaster.program.{run}.{player_hash}")
 }
 
 /// A sign of life of a worker.
-pub(super) fn worker(run: &str, instance: &str) -> String {
+pub(crate) fn worker(run: &str, instance: &str) -> String {
     format!("gamemaster.worker.{run}.{instance}")
 }
 
 /// The stream of a run's signs of life.
-pub(super) fn workers_stream(run: &str) -> String {
+pub(crate) fn workers_stream(run: &str) -> String {
     format!("gamemaster-workers-{run}")
 }
 
 /// The stream of a run's blocks.
-pub(super) fn blocks_stream(run: &str) -> String {
+pub(crate) fn blocks_stream(run: &str) -> String {
     format!("gamemaster-blocks-{run}")
 }
 
 /// All blocks of a run.
-pub(super) fn blocks(run: &str) -> String {
+pub(crate) fn blocks(run: &str) -> String {
     format!("gamemaster.block.{run}.>")
 }
 
 /// The blocks of a class.
-pub(super) fn blocks_of_class(run: &str, class: &str) -> String {
+pub(crate) fn blocks_of_class(run: &str, class: &str) -> String {
     format!("gamemaster.block.{run}.{class}.>")
 }
 
 /// A block.
-pub(super) fn block(run: &str, class: &str, block: u64, attempt: u32) -> String {
+pub(crate) fn block(run: &str, class: &str, block: u64, attempt: u32) -> String {
     format!("gamemaster.block.{run}.{class}.{block}.{attempt}")
 }
 
 /// The stream of a run's results.
-pub(super) fn results_stream(run: &str) -> String {
+pub(crate) fn results_stream(run: &str) -> String {
     format!("gamemaster-results-{run}")
 }
 
 /// All results of a run.
-pub(super) fn results(run: &str) -> String {
+pub(crate) fn results(run: &str) -> String {
     format!("gamemaster.result.{run}.>")
 }
 
 /// The result of a block.
-pub(super) fn result(run: &str, block: u64, attempt: u32) -> String {
+pub(crate) fn result(run: &str, block: u64, attempt: u32) -> String {
     format!("gamemaster.result.{run}.{block}.{attempt}")
 }
 
 /// The block and the attempt of a result.
-pub(super) fn of_result(subject: &str) -> Option<(u64, u32)> {
+pub(crate) fn of_result(subject: &str) -> Option<(u64, u32)> {
     let mut tokens = subject.rsplit('.');
     let attempt = tokens.next()?.parse().ok()?;
     Some((tokens.next()?.parse().ok()?, attempt))
 }
 
-/// The name of the class of blocks that need these tags, in ascending order.
-pub(super) fn class(tags: &[String]) -> String {
-    if tags.is_empty() {
-        return "any".to_owned();
-    }
-    tags.iter().fold(Fingerprint::of("class"), |hash, tag| hash.text(tag)).hex(16)
-}
-
 /// Whether a text may be a part of a subject and the name of a stream.
-pub(super) fn is_token(text: &str) -> bool {
+#[must_use]
+pub fn is_token(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
     !text.is_empty() && text.len() <= 100 && text.chars().all(plain)
 }
 
 /// A text as a part of a subject: other characters become `_`.
-pub(super) fn token(text: &str) -> String {
+#[must_use]
+pub fn token(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "_-".contains(c) { c } else { '_' };
     let token: String = text.chars().take(60).map(plain).collect();
     if token.is_empty() { "_".to_owned() } else { token }
@@ -141,6 +133,5 @@ mod tests {
         assert_eq!(run_of_manifest(&manifest("run-1")), Some("run-1"));
         assert_eq!(run_of_manifest("gamemaster.run.a.b"), None);
         assert!(is_token(&token("a.b c*>")) && is_token(&token("")));
-        assert_ne!(class(&["a".into()]), class(&["b".into()]));
     }
 }
