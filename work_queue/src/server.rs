@@ -78,10 +78,8 @@ impl Server {
             .reconnect_delay_callback(|attempt| pause(u32::try_from(attempt).unwrap_or(u32::MAX)));
         // The client does not read them from the address.
         options = match (self.address.username(), self.address.password()) {
-            (Some(user), Some(password)) => {
-                options.user_and_password(user.to_owned(), password.to_owned())
-            }
-            (Some(token), None) => options.token(token.to_owned()),
+            (Some(user), Some(password)) => options.user_and_password(plain(user), plain(password)),
+            (Some(token), None) => options.token(plain(token)),
             _ => options,
         };
         if let Some(path) = &self.creds {
@@ -129,6 +127,11 @@ impl Server {
     }
 }
 
+/// A part of an address, in which `%40` stands for `@`.
+fn plain(part: &str) -> String {
+    percent_encoding::percent_decode_str(part).decode_utf8_lossy().into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,5 +141,11 @@ mod tests {
         let shown = |url: &str| Server::new(url, None, None).map(|server| server.url());
         assert_eq!(shown("nats://me:secret@host:4222").as_deref(), Some("nats://host:4222"));
         assert_eq!(shown("nats://me:secret@host:port"), None);
+    }
+
+    #[test]
+    fn any_character_may_stand_in_a_password() {
+        let server = Server::new("nats://me:p%40s:s%25@host:4222", None, None).unwrap();
+        assert_eq!(server.address.password().map(plain).as_deref(), Some("p@s:s%"));
     }
 }
