@@ -126,8 +126,8 @@ mod text {
 
     use crate::queue::{IdleWorker, QueueStatus, RunStatus, WorkerStatus};
 
-    /// Workers without a reply that are listed of a run, at most.
-    const MAX_SILENT: usize = 50;
+    /// Workers without a reply that are listed of a run, and workers without a run, at most.
+    const MAX_LISTED: usize = 50;
 
     pub(super) fn status(status: &QueueStatus) -> String {
         let mut parts: Vec<String> =
@@ -145,9 +145,10 @@ mod text {
         let mut text = "Workers without a run\n".to_owned();
         let width = workers.iter().map(|worker| worker.name.len()).max().unwrap_or(0).max(6);
         let _ = writeln!(text, "  {:width$}  {:>7}", "worker", "at once");
-        for IdleWorker { name, at_once, tags } in workers {
+        for IdleWorker { name, at_once, tags } in workers.iter().take(MAX_LISTED) {
             let _ = writeln!(text, "  {name:width$}  {at_once:>7}{}", tags_of(tags));
         }
+        text += &rest(workers.len(), "worker", "workers");
         text
     }
 
@@ -164,7 +165,7 @@ mod text {
         );
         let width = workers.iter().map(|worker| worker.name.len()).max().unwrap_or(0).max(6);
         if workers.is_empty() {
-            text += "  no worker has been seen\n";
+            text += "  no workers\n";
         } else {
             let _ = writeln!(
                 text,
@@ -175,7 +176,7 @@ mod text {
         let mut n_silent = 0;
         for worker in workers {
             n_silent += usize::from(worker.silent_s.is_some());
-            if worker.silent_s.is_some() && n_silent > MAX_SILENT {
+            if worker.silent_s.is_some() && n_silent > MAX_LISTED {
                 continue;
             }
             if let Some(reason) = &worker.refusal {
@@ -194,11 +195,15 @@ mod text {
                 worker.name
             );
         }
-        if n_silent > MAX_SILENT {
-            let n = counted((n_silent - MAX_SILENT) as u64, "silent worker", "silent workers");
-            let _ = writeln!(text, "  and {n} more; --json has them all");
+        text + &rest(n_silent, "silent worker", "silent workers")
+    }
+
+    /// The line for those of `n` that are not listed.
+    fn rest(n: usize, one: &str, many: &str) -> String {
+        match n.saturating_sub(MAX_LISTED) {
+            0 => String::new(),
+            n => format!("  and {} more; --json has them all\n", counted(n as u64, one, many)),
         }
-        text
     }
 
     /// When a worker was last heard of.

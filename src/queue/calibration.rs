@@ -1,5 +1,6 @@
 //! How fast and how punctual this machine is, measured before and while it plays.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
@@ -29,7 +30,7 @@ pub(super) struct Calibration {
 
 impl Calibration {
     /// Whether the numbers can be those of a machine.
-    pub(super) fn is_possible(&self) -> bool {
+    fn is_possible(&self) -> bool {
         (1e-3..1e9).contains(&self.speed) && (0.0..1e9).contains(&self.lateness_us)
     }
 
@@ -43,36 +44,52 @@ impl Calibration {
 }
 
 /// Reads now and then, on a thread of its own, until it is dropped.
-pub(super) struct Calibrator(Arc<Mutex<(u64, Calibration)>>);
-
-/// The number of the reading that was taken last for some purpose; 0 if there was none.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Taken(u64);
+pub(super) struct Calibrator(Arc<Mutex<Calibration>>);
 
 impl Calibrator {
     /// Makes the first reading, and starts the thread.
     pub(super) fn start() -> std::io::Result<Self> {
-        let latest = Arc::new(Mutex::new((1, Calibration::measure())));
+        let latest = Arc::new(Mutex::new(Calibration::measure()));
         let weak: Weak<_> = Arc::downgrade(&latest);
         let read = move || {
             loop {
                 std::thread::sleep(INTERVAL);
                 let Some(latest) = weak.upgrade() else { return };
                 let reading = Calibration::measure();
-                let mut latest = lock(&latest);
-                *latest = (latest.0 + 1, reading);
+                *lock(&latest) = reading;
             }
         };
         std::thread::Builder::new().name("calibration".into()).spawn(read)?;
         Ok(Self(latest))
     }
 
-    /// The latest reading, if it was not the one that was taken last.
-    pub(super) fn take(&self, taken: &mut Taken) -> Option<Calibration> {
-        let (number, reading) = *lock(&self.0);
-        let is_new = number != taken.0;
-        taken.0 = number;
-        is_new.then_some(reading)
+    /// The latest reading.
+    pub(super) fn latest(&self) -> Calibration {
+        *lock(&self.0)
+    }
+}
+
+/// Readings of a worker that are remembered: several workers may have its name.
+const MAX_KNOWN: usize = 8;
+
+/// The latest readings of each worker. A worker sends its latest one with each result, since any
+/// result may be lost.
+#[derive(Default)]
+pub(super) struct KnownReadings(BTreeMap<String, VecDeque<Calibration>>);
+
+impl KnownReadings {
+    /// The reading, if it can be one of a machine and was not seen before.
+    pub(super) fn new_one(&mut self, worker: &str, reading: Calibration) -> Option<Calibration> {
+        if !reading.is_possible() {
+            return None;
+        }
+        let known = self.0.entry(worker.to_owned()).or_default();
+        if known.contains(&reading) {
+            return None;
+        }
+        known.truncate(MAX_KNOWN - 1);
+        known.push_front(reading);
+        Some(reading)
     }
 }
 
@@ -81,12 +98,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_run_gets_a_reading_once() {
-        let calibrator = Calibrator::start().unwrap();
-        let (mut one, mut other) = (Taken::default(), Taken::default());
-        let reading = calibrator.take(&mut one).unwrap();
-        assert!(reading.is_possible());
-        assert_eq!(calibrator.take(&mut one), None);
-        assert_eq!(calibrator.take(&mut other), Some(reading));
+    fn a_reading_counts_once_for_each_worker() {
+        let reading = Calibrator::start().unwrap().latest();
+        let other = Calibration { speed: reading.speed * 2.0, ..reading };
+        let mut known = KnownReadings::default();
+        assert_eq!(known.new_one("w", reading), Some(reading));
+        assert_eq!(known.new_one("w", other), Some(other));
+        assert_eq!((known.new_one("w", reading), known.new_one("w", other)), (None, None));
+        assert_eq!(known.new_one("v", reading), Some(reading));
+        let impossible = Calibration { lateness_us: f64::NAN, ..reading };
+        assert_eq!(known.new_one("w", impossible), None);
     }
 }

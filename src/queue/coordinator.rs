@@ -16,7 +16,7 @@ use work_queue::{
 
 use super::QueueError;
 use super::blocks::{JobsOfMessage, MatchLengths, Messages};
-use super::calibration::Calibration;
+use super::calibration::{Calibration, KnownReadings};
 use super::checked::{Checked, Refused, checked};
 use super::news::notice;
 use super::replayed::Replayed;
@@ -137,6 +137,7 @@ struct Queue {
     /// The machines of the workers that have played, and whether the file has them all.
     machines: WorkersFile,
     machines_are_written: bool,
+    readings: KnownReadings,
     /// How long matches took, where blocks of short ones may travel together.
     lengths: MatchLengths,
     /// When messages were collected, in the last second.
@@ -475,7 +476,7 @@ impl Queue {
             .and_then(|message| checked(message, &given_out.jobs, &self.catalogue));
         match checked {
             Ok(Checked { worker, calibration, matches, left }) => {
-                self.note_player(worker, calibration.filter(Calibration::is_possible));
+                self.note_player(worker, calibration);
                 let given_out =
                     self.given_out.remove(&block).expect("it is awaited, as seen above");
                 self.collected.push_back(Instant::now());
@@ -601,12 +602,12 @@ impl Queue {
 
     /// Notes that results of a worker count, with what was measured on its machine.
     fn note_player(&mut self, worker: String, reading: Option<Calibration>) {
-        let Self { roster, machines, .. } = self;
+        let Self { roster, machines, readings, .. } = self;
+        let reading = reading.and_then(|reading| readings.new_one(&worker, reading));
         let is_new = !machines.workers.contains_key(&worker);
         let machine = machines.workers.entry(worker).or_insert_with_key(|name| {
             let unknown = WorkerMachine::default();
-            let shown = roster.workers().find(|worker| worker.name == *name);
-            shown.map_or(unknown.clone(), |worker| machine_of(worker, &unknown))
+            roster.find(name).map_or(unknown.clone(), |worker| machine_of(worker, &unknown))
         });
         if let Some(reading) = reading {
             machine.speed.add(reading.speed);

@@ -4,10 +4,6 @@ use results::counted::counted;
 use work_queue::{Client, LinkNews, ServerError};
 
 use crate::event::Notice;
-use crate::printable::printable;
-
-/// Characters of a reason of the server that are shown, at most.
-const MAX_REASON: usize = 300;
 
 /// `finishing 2 blocks`.
 fn finishing(n: u32) -> String {
@@ -85,7 +81,7 @@ pub enum WorkerNews {
     /// It finishes what it plays.
     #[error("{}", finishing(*n))]
     Draining {
-        /// Blocks in play or waiting.
+        /// Blocks in play.
         n: u32,
     },
     /// It leaves although the server does not store its results.
@@ -108,8 +104,6 @@ pub(super) fn notice(client: &Client, news: LinkNews) -> Notice {
     match news {
         LinkNews::Lost => Notice::ServerLost { url },
         LinkNews::Back => Notice::ServerBack { url },
-        LinkNews::Refused(reason) => {
-            Notice::ServerRefuses { url, reason: printable(&reason, MAX_REASON) }
-        }
+        LinkNews::Refused(reason) => Notice::ServerRefuses { url, reason },
     }
 }

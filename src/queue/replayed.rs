@@ -94,6 +94,11 @@ pub(super) fn replayed(
     if record.goal_flags.iter().any(|&(role, _)| role as usize >= n_roles) {
         return Err(inconsistent("a goal of a role that the game does not have"));
     }
+    let decisions = record.steps.iter().flatten();
+    let mut moves = decisions.flat_map(|decision| decision.line.iter().chain([&decision.executed]));
+    if moves.any(|text| text.chars().any(char::is_control)) {
+        return Err(inconsistent("a move has control characters"));
+    }
     if record.concurrency == 0 {
         return Err(inconsistent("no match at once"));
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use work_queue::Signs;
+use work_queue::{KeptSign, Signs};
 
 use super::wire::WorkerMessage;
 
@@ -23,14 +23,18 @@ const MAX_HEARD: usize = 4 * MAX_WORKERS;
 /// The workers of a run, as they show themselves.
 pub(super) struct Roster {
     signs: Signs,
-    /// By the name of the instance, with the time of the last sign.
-    workers: BTreeMap<String, (WorkerMessage, Instant)>,
+    /// By the names of the worker and of the instance, with the time of the last sign.
+    workers: BTreeMap<(String, String), (WorkerMessage, Instant)>,
+    /// The signs that the server had kept, by the name of the worker.
+    earlier: BTreeMap<String, WorkerMessage>,
 }
 
 impl Roster {
-    /// Of the workers that send these signs; none yet.
-    pub(super) fn new(signs: Signs) -> Self {
-        Self { signs, workers: BTreeMap::new() }
+    /// Of the workers that send these signs; none yet. `kept` are signs of an earlier time.
+    pub(super) fn new(signs: Signs, kept: &[KeptSign]) -> Self {
+        let earlier = kept.iter().rev().filter_map(|sign| WorkerMessage::read(&sign.payload));
+        let earlier = earlier.map(|worker| (worker.name.clone(), worker)).collect();
+        Self { signs, workers: BTreeMap::new(), earlier }
     }
 
     /// Takes in the signs that have come, and gives them; what is no sign of a worker is dropped.
@@ -48,18 +52,38 @@ impl Roster {
     }
 
     fn note(&mut self, worker: &WorkerMessage) {
+        let key = (worker.name.clone(), worker.instance.clone());
         if worker.is_leaving {
-            self.workers.remove(&worker.instance);
+            self.workers.remove(&key);
             return;
         }
-        if !self.workers.contains_key(&worker.instance) {
-            self.workers
-                .retain(|_, (other, seen)| other.name != worker.name || seen.elapsed() < REPLACED);
+        if !self.workers.contains_key(&key) {
+            let replaced: Vec<(String, String)> = self
+                .called(&worker.name)
+                .filter(|(_, (_, seen))| seen.elapsed() >= REPLACED)
+                .map(|(key, _)| key.clone())
+                .collect();
+            replaced.iter().for_each(|key| drop(self.workers.remove(key)));
             if self.workers.len() >= MAX_WORKERS {
                 return;
             }
         }
-        self.workers.insert(worker.instance.clone(), (worker.clone(), Instant::now()));
+        self.workers.insert(key, (worker.clone(), Instant::now()));
+    }
+
+    /// The workers of a name.
+    fn called<'a>(
+        &'a self,
+        name: &'a str,
+    ) -> impl Iterator<Item = (&'a (String, String), &'a (WorkerMessage, Instant))> {
+        let first = (name.to_owned(), String::new());
+        self.workers.range(first..).take_while(move |((other, _), _)| other == name)
+    }
+
+    /// What a worker of this name said last, or an earlier one.
+    pub(super) fn find<'a>(&'a self, name: &'a str) -> Option<&'a WorkerMessage> {
+        let now = self.called(name).next().map(|(_, (worker, _))| worker);
+        now.or_else(|| self.earlier.get(name))
     }
 
     /// The workers that count.

@@ -34,7 +34,8 @@ pub struct IdleWorker {
 pub struct RunStatus {
     /// Messages with blocks that no worker has.
     pub n_waiting: u64,
-    /// Those that workers have.
+    /// Those that workers have, or had: a worker that has left is known to the server once others
+    /// ask for blocks.
     pub n_in_play: u64,
     /// Results of such messages that workers have sent.
     pub n_results: u64,
@@ -141,7 +142,9 @@ impl QueueStatus {
 pub fn drain(server: &Server) -> Result<usize, QueueError> {
     Builder::new_current_thread().enable_all().build()?.block_on(async {
         let (client, _) = server.connect_patiently("gamemaster queue drain").await?;
-        Ok(client.ask_to_leave().await?.len())
+        let replies = client.ask_to_leave().await?;
+        // Others may reply, too.
+        Ok(replies.iter().filter(|reply| PresenceMessage::read(reply).is_some()).count())
     })
 }
 

@@ -38,6 +38,9 @@ const MAX_JOBS: usize = 50_000;
 /// Roles of a match, at most.
 const MAX_ROLES: usize = 1_000;
 
+/// Largest sign of life after decompression.
+const MAX_SIGN: u64 = 64 << 10;
+
 /// Matches that a worker plays at once, at most.
 pub(crate) const MAX_AT_ONCE: u32 = 1024;
 
@@ -58,7 +61,7 @@ pub(super) const MAX_REASON: usize = 500;
 pub(super) enum WireError {
     #[error("it is empty or of an unknown encoding")]
     Encoding,
-    #[error("it is longer than {} MiB", MAX_BYTES >> 20)]
+    #[error("it is too long")]
     TooLong,
     #[error("it cannot be decompressed")]
     Decompression(#[source] std::io::Error),
@@ -157,7 +160,7 @@ pub(super) struct ResultMessage {
     pub(super) worker: String,
     /// Its matches, in the order in which they were listed.
     pub(super) records: Vec<MatchRecord>,
-    /// The worker's machine, if it was measured since its last result of the run.
+    /// The worker's machine, as it was measured last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) calibration: Option<Calibration>,
 }
@@ -208,7 +211,7 @@ pub(super) struct PresenceMessage {
 impl WorkerMessage {
     /// A sign of life of bytes from elsewhere; `None` if no worker says that.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        decode::<Self>(bytes).ok().filter(Self::is_possible)
+        decode_up_to::<Self>(bytes, MAX_SIGN).ok().filter(Self::is_possible)
     }
 
     /// Whether a worker can say that. What is stored and shown of it is then short and printable,
@@ -330,16 +333,21 @@ pub(super) fn encode(message: &impl Serialize) -> Vec<u8> {
 
 /// A message of bytes from elsewhere.
 pub(super) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError> {
+    decode_up_to(bytes, MAX_BYTES)
+}
+
+/// A message of at most this size after decompression.
+fn decode_up_to<T: DeserializeOwned>(bytes: &[u8], max_bytes: u64) -> Result<T, WireError> {
     let content = |error: serde_json::Error| WireError::Content(error.to_string());
     match bytes.split_first() {
-        Some((&PLAIN, json)) if json.len() as u64 <= MAX_BYTES => {
+        Some((&PLAIN, json)) if json.len() as u64 <= max_bytes => {
             serde_json::from_slice(json).map_err(content)
         }
         Some((&DEFLATED, compressed)) => {
             let mut json = Vec::new();
-            let mut decoder = DeflateDecoder::new(compressed).take(MAX_BYTES + 1);
+            let mut decoder = DeflateDecoder::new(compressed).take(max_bytes + 1);
             decoder.read_to_end(&mut json).map_err(WireError::Decompression)?;
-            if json.len() as u64 > MAX_BYTES {
+            if json.len() as u64 > max_bytes {
                 return Err(WireError::TooLong);
             }
             serde_json::from_slice(&json).map_err(content)

@@ -168,7 +168,7 @@ impl<'a> QueueWorker<'a> {
             if stop.is_draining() && !is_draining {
                 is_draining = true;
                 self.slots.drain();
-                say(WorkerNews::Draining { n: self.n_in_slots });
+                say(WorkerNews::Draining { n: self.n_in_slots.min(self.settings.at_once) });
             }
             if is_draining && self.held.is_empty() {
                 break;

@@ -439,12 +439,13 @@ fn tags(fields: &PlayerFields) -> Result<Vec<String>, Wrong> {
 }
 
 /// What is expected of a tag, in words.
-pub(crate) const TAG_EXPECTED: &str = "use letters, digits, `_`, `-`, `.`, `+` and `=`";
+pub(crate) const TAG_EXPECTED: &str =
+    "use letters, digits, `_`, `-`, `.`, `+` and `=`, 100 at most";
 
 /// Whether a text is a tag, such as `python` or `cpu=zen4`.
 pub(crate) fn is_tag(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-.+=".contains(c);
-    !text.is_empty() && text.chars().all(plain)
+    (1..=100).contains(&text.len()) && text.chars().all(plain)
 }
 
 /// A variant by its name; the default without one.

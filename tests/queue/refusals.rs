@@ -98,6 +98,12 @@ fn results_of_other_roles_or_players_are_refused() {
 }
 
 #[test]
+fn moves_that_a_terminal_obeys_are_refused() {
+    let escape = |honest: &str| honest.replacen("(mark ", "\\u001b[31m(mark ", 1);
+    check_refused(escape, "control characters");
+}
+
+#[test]
 fn impossible_goals_are_refused() {
     let check = |to: &'static str, expected| {
         check_refused(

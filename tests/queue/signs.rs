@@ -71,6 +71,7 @@ fn all_signs_of_hundreds_of_workers_are_taken_in() {
             ("cores", json!(u32::MAX)),
             ("tags", json!(["\u{1b}[31m"])),
             ("tags", json!(vec!["tag"; 10_000])),
+            ("tags", json!(["x".repeat(101)])),
             ("build", json!({"version": "1\n2", "executable": ""})),
             ("programs", json!({"player": "x".repeat(10_000)})),
         ] {
@@ -109,6 +110,31 @@ fn all_signs_of_hundreds_of_workers_are_taken_in() {
     let machines = machines["workers"].as_object().unwrap();
     assert_eq!(machines.keys().collect::<Vec<_>>(), ["big"]);
     assert_eq!(machines["big"]["tags"], json!(["big"]));
+}
+
+/// Whoever invents workers holds no run up, and fills no memory: a part of them counts.
+#[test]
+fn a_run_with_thousands_of_invented_workers_goes_on() {
+    let Some(server) = NatsServer::start() else { return };
+    let url = server.url();
+    let workspace = Workspace::with_spec(SPEC);
+    let mut coordinator = CoordinatorProcess::start(&workspace, &coordinate(&url, &[]));
+    in_runtime(async {
+        let context = client(&url).await;
+        let run = run_name(&context, &workspace, &mut coordinator).await;
+        for index in 0..30_000 {
+            let name = format!("nobody-{index}");
+            send(&context, &run, &name, &sign(&name)).await;
+        }
+        context.client().flush().await.unwrap();
+    });
+    let lines = coordinator.stderr();
+    lines.next_with("10000 workers");
+    let _big = WorkerProcess::start(&server, "big", &["--tags", "big"]);
+    coordinator.ran().code(0);
+    let machines: Value = serde_json::from_str(&workspace.read("out/workers.json")).unwrap();
+    let machines = machines["workers"].as_object().unwrap();
+    assert_eq!(machines.keys().collect::<Vec<_>>(), ["big"]);
 }
 
 /// A worker measures its machine now and then; each run that it plays gets the measurement.

@@ -39,7 +39,7 @@ impl Client {
         let (config, stream) = (consumer(run, class, ack_wait), names::blocks_stream(run));
         let mut made = self.context.create_consumer_on_stream(config.clone(), &stream).await;
         if made.as_ref().is_err_and(|error| !is_no_reply(error)) {
-            // One of other settings: what it has given out is given out again.
+            // One of other settings, perhaps: what it has given out is given out again.
             let _ = self.context.delete_consumer_from_stream(class, &stream).await;
             made = self.context.create_consumer_on_stream(config, &stream).await;
         }

@@ -7,7 +7,7 @@ use async_nats::jetstream::Context;
 use async_nats::jetstream::context::GetStreamErrorKind;
 use async_nats::jetstream::stream::Stream;
 
-use super::error::{is_no_reply, is_no_stream};
+use super::error::{is_no_reply, is_no_stream, reason};
 use super::link::Changes;
 use super::{Server, ServerError, names};
 
@@ -16,7 +16,7 @@ use super::{Server, ServerError, names};
 pub struct Client {
     pub(crate) server: Server,
     pub(crate) context: Context,
-    /// Tells the link what the server refuses.
+    /// So the link learns what the server refuses.
     pub(crate) changes: Changes,
 }
 
@@ -33,7 +33,7 @@ impl Client {
         self.context.client().connection_state() == State::Connected
     }
 
-    /// Size of a message that the server accepts, in bytes.
+    /// The largest size of a message that the server accepts, in bytes.
     #[must_use]
     pub fn max_message(&self) -> usize {
         self.context.client().max_payload()
@@ -57,7 +57,7 @@ impl Client {
         let _ = self.context.client().flush().await;
     }
 
-    /// Whether the server replies to a request, in whatever way.
+    /// Whether the server replies to a request, be it with an error.
     pub async fn replies(&self) -> bool {
         let asked = self.context.get_stream(names::RUNS).await;
         asked.map_or_else(|error| !matches!(error.kind(), GetStreamErrorKind::Request), |_| true)
@@ -82,9 +82,12 @@ impl Client {
         what: &'static str,
     ) -> impl Fn(Box<dyn Error + Send + Sync>) -> ServerError + use<> {
         let url = self.url();
-        move |reason| match is_no_reply(&*reason) {
+        move |error| match is_no_reply(&*error) {
             true => ServerError::NoReply { url: url.clone(), what },
-            false => ServerError::Refused { url: url.clone(), what, reason },
+            false => {
+                let reason = reason(&*error).into();
+                ServerError::Refused { url: url.clone(), what, reason }
+            }
         }
     }
 }

@@ -89,6 +89,25 @@ impl ServerError {
     }
 }
 
+/// What the server says when its disk or one of its limits is full.
+const NO_ROOM: &str = "insufficient resources";
+
+/// Why a request failed: the texts of an error and of its sources, each once, and a hint.
+pub(crate) fn reason(error: &(dyn Error + 'static)) -> String {
+    let mut all = String::new();
+    for error in std::iter::successors(Some(error), |&error| error.source()) {
+        let text = error.to_string();
+        if !all.contains(&text) {
+            all += if all.is_empty() { "" } else { ": " };
+            all += &text;
+        }
+    }
+    if all.contains(NO_ROOM) {
+        all += "; its disk is full, or its limit for JetStream (max_file)";
+    }
+    all
+}
+
 /// Whether a request failed because no reply came in time.
 pub(crate) fn is_no_reply(error: &(dyn Error + 'static)) -> bool {
     std::iter::successors(Some(error), |&error| error.source()).any(|error| {
@@ -131,6 +150,15 @@ pub(crate) fn is_no_jetstream(error: &GetStreamError) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reason_is_said_once() {
+        let cause = std::io::Error::other("insufficient resources (code 503)");
+        let error = PublishError::with_source(PublishErrorKind::Other, cause);
+        let said = reason(&error);
+        assert_eq!(said.matches(NO_ROOM).count(), 1, "{said}");
+        assert!(said.ends_with("(max_file)"), "{said}");
+    }
 
     #[test]
     fn time_outs_of_all_requests_are_known() {

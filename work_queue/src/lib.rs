@@ -6,14 +6,14 @@
 //! coordinator <- results, signs of life       <- server <- worker
 //! ```
 //!
-//! What the messages mean is no business of this crate: they are bytes, and runs, classes of blocks
-//! and workers are names that [`is_token`] accepts.
+//! What is in the messages is no business of this crate: they are bytes. Runs, classes of blocks and
+//! instances of workers have names that [`is_token`] accepts.
 //!
 //! - A block is taken by one worker at a time. It is given out again if that worker is silent for
 //!   longer than the class of the block allows, or gives it back.
-//! - Of each attempt at a block the server stores the first result only, and keeps it until the
-//!   coordinator [forgets](Client::forget_results) it. It is read at least once, also after the
-//!   coordinator or the server was killed.
+//! - Of each attempt at a block the server stores one result, and keeps it until the coordinator
+//!   [forgets](Client::forget_results) it; until then it refuses others. It is read at least once,
+//!   also after the coordinator or the server was killed.
 //! - Signs of life are stored, too, but nobody waits for that.
 //!
 //! Works with servers from version 2.9 on.

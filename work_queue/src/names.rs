@@ -107,14 +107,16 @@ pub(crate) fn of_result(subject: &str) -> Option<(u64, u32)> {
     Some((tokens.next()?.parse().ok()?, attempt))
 }
 
-/// Whether a text may be a part of a subject and the name of a stream.
+/// Whether a text may be a part of a subject and of the name of a stream: 1 to 100 letters and digits
+/// of ASCII, `_` and `-`.
 #[must_use]
 pub fn is_token(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
     !text.is_empty() && text.len() <= 100 && text.chars().all(plain)
 }
 
-/// A text as a part of a subject: other characters become `_`.
+/// A text as a [token](is_token): its first 60 characters, of which those that may not stand there
+/// become `_`; `_` if there are none.
 #[must_use]
 pub fn token(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "_-".contains(c) { c } else { '_' };

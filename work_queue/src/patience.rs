@@ -62,7 +62,8 @@ pub fn pause(attempt: u32) -> Duration {
     longest.mul_f64(0.5 + random() as f64 / u64::MAX as f64 / 2.0)
 }
 
-/// A number that no other call and no other process gets. Nothing that can be repeated depends on it.
+/// A random number, by the keys of the standard library: another one in each call and process, as
+/// far as chance allows.
 #[must_use]
 pub fn random() -> u64 {
     RandomState::new().hash_one(std::process::id())

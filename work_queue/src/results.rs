@@ -45,8 +45,8 @@ pub struct ResultsState {
 }
 
 impl Client {
-    /// Stores the result of an attempt at a block, however long that takes. A second result of the
-    /// same attempt is dropped, and so is one of a run that is over. `unstored` is called whenever
+    /// Stores the result of an attempt at a block, however long that takes. It is dropped if the
+    /// server has a result of the same attempt, and if the run is over. `unstored` is called whenever
     /// the server says that it cannot store it.
     pub async fn store_result(
         &self,
@@ -73,7 +73,7 @@ impl Client {
             match stored.map_err(|error| error.kind()) {
                 Ok(()) | Err(PublishErrorKind::WrongLastSequence) => return,
                 Err(PublishErrorKind::StreamNotFound)
-                    if n_failed > 2 && self.has_no_results(run).await =>
+                    if n_failed > 2 && self.is_removed(run).await =>
                 {
                     return;
                 }
@@ -86,7 +86,7 @@ impl Client {
     }
 
     /// Whether the run was removed from the server.
-    async fn has_no_results(&self, run: &str) -> bool {
+    async fn is_removed(&self, run: &str) -> bool {
         let results = self.context.get_stream(names::results_stream(run)).await;
         results.is_err_and(|error| is_no_stream(&error))
     }

@@ -16,7 +16,8 @@ use super::{Client, Link, ServerError, names, patiently, workers};
 pub struct RunState {
     /// Blocks that no worker has.
     pub n_waiting: u64,
-    /// Those that workers have.
+    /// Those that workers have, or had: what was given back, or not acknowledged in time, counts
+    /// until another worker takes it.
     pub n_in_play: u64,
     /// Results that workers have sent.
     pub n_results: u64,
@@ -72,7 +73,7 @@ impl Client {
         what: &str,
         payload: &[u8],
     ) -> Result<(), ServerError> {
-        self.store(names::manifest(run), what, payload).await
+        self.store(names::manifest(run), "store the spec", what, payload).await
     }
 
     /// Stores a rulesheet of a run under its hash; `what` it is to a user.
@@ -86,7 +87,7 @@ impl Client {
         what: &str,
         payload: &[u8],
     ) -> Result<(), ServerError> {
-        self.store(names::rules(run, hash), what, payload).await
+        self.store(names::rules(run, hash), "store a rulesheet", what, payload).await
     }
 
     /// Stores the hash of the program of a player, which itself is named by a hash.
@@ -99,12 +100,19 @@ impl Client {
         player: &str,
         program: &str,
     ) -> Result<(), ServerError> {
-        self.store(names::program(run, player), "a hash", program.as_bytes()).await
+        let (subject, request) = (names::program(run, player), "store the hash of a program");
+        self.store(subject, request, "a hash", program.as_bytes()).await
     }
 
-    async fn store(&self, subject: String, what: &str, payload: &[u8]) -> Result<(), ServerError> {
+    async fn store(
+        &self,
+        subject: String,
+        request: &'static str,
+        what: &str,
+        payload: &[u8],
+    ) -> Result<(), ServerError> {
         self.check_size(what, payload)?;
-        let refused = self.refused("store the spec and the rulesheets");
+        let refused = self.refused(request);
         let stored = self.context.publish(subject, payload.to_vec().into()).await;
         let stored = stored.map_err(|error| refused(error.into()))?;
         stored.await.map_err(|error| refused(error.into()))?;
@@ -192,7 +200,7 @@ impl Client {
     /// # Errors
     /// If the server refuses.
     pub async fn watch_manifests(&self) -> Result<ManifestWatch, ServerError> {
-        let refused = self.refused("tell of new runs");
+        let refused = self.refused("announce new runs");
         let manifests = self.context.client().subscribe(names::MANIFESTS).await;
         Ok(ManifestWatch(manifests.map_err(|error| refused(error.into()))?))
     }
@@ -255,7 +263,7 @@ impl Client {
     }
 }
 
-/// Tells whether coordinators have stored manifests.
+/// Learns whether coordinators have stored manifests.
 pub struct ManifestWatch(Subscriber);
 
 impl ManifestWatch {

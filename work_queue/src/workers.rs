@@ -91,15 +91,18 @@ impl Client {
             let n = left.min(BATCH);
             let batch = reader.fetch().max_messages(n).messages().await;
             let mut batch = batch.map_err(|error| refused(error.into()))?;
-            let before = signs.len();
+            let mut n_read = 0;
             while let Some(message) = batch.next().await {
                 let message = message.map_err(&refused)?;
-                let time = message.info().map_or(0, |info| info.published.unix_timestamp());
-                let age_s = now.saturating_sub(time.try_into().unwrap_or(0));
-                signs.push(KeptSign { payload: message.payload.to_vec(), age_s });
+                n_read += 1;
+                if let Ok(info) = message.info() {
+                    let time = u64::try_from(info.published.unix_timestamp()).unwrap_or(0);
+                    let age_s = now.saturating_sub(time);
+                    signs.push(KeptSign { payload: message.payload.to_vec(), age_s });
+                }
             }
             // Newer ones have replaced the rest.
-            if signs.len() - before < n {
+            if n_read < n {
                 break;
             }
             left -= n;

@@ -16,6 +16,7 @@ use crate::consumers::Catalogue;
 use crate::experiment::Experiment;
 use crate::manager::command_words;
 use crate::queue::blocks::MatchLengths;
+use crate::queue::calibration::KnownReadings;
 use crate::queue::prepared::{has_program, launched, program_hash};
 use crate::queue::roster::Roster;
 use crate::queue::run_file::RunName;
@@ -86,7 +87,8 @@ impl Queue {
         let catalogue = Catalogue::new(&experiment.games, &players, experiment.concurrency);
         let tags =
             |player: &spec::Contestant| player.tags.iter().chain(&settings.tags).cloned().collect();
-        let roster = Roster::new(client.signs(&run).await?);
+        let kept = patiently(Some(&mut link), async || client.kept_signs(&run).await).await?;
+        let roster = Roster::new(client.signs(&run).await?, &kept);
         let mut queue = Self {
             reader: ResultReader::new(&run),
             client,
@@ -112,6 +114,7 @@ impl Queue {
                 source,
             })?,
             machines_are_written: true,
+            readings: KnownReadings::default(),
             folder: folder.to_owned(),
             lengths: MatchLengths::default(),
             collected: VecDeque::new(),

@@ -12,6 +12,7 @@ pub(super) async fn connect(
     say: &mut dyn FnMut(WorkerNews),
 ) -> Result<Option<(Client, Link)>, ServerError> {
     let mut attempt = 0;
+    let mut said = None;
     while !stop.is_draining() {
         let name = format!("gamemaster worker {}", settings.name);
         let connected = tokio::select! {
@@ -25,7 +26,9 @@ pub(super) async fn connect(
                 return Ok(Some(connection));
             }
             Err(error @ (ServerError::Connect { .. } | ServerError::NoJetStream { .. })) => {
-                if attempt == 0 {
+                let reason = error.to_string();
+                if said.as_ref() != Some(&reason) {
+                    said = Some(reason);
                     say(WorkerNews::Unreachable(error));
                 }
                 let wait = tokio::time::timeout(pause(attempt), stop.asked());

@@ -70,10 +70,7 @@ impl QueueWorker<'_> {
     pub(super) fn send(&mut self, key: u64, records: Vec<MatchRecord>) {
         let Some(held) = self.held.get_mut(&key) else { return };
         let worker = self.settings.name.clone();
-        let calibration = match self.runs.get_mut(&held.run) {
-            Some(Known::Joined(joined)) => self.calibrator.take(&mut joined.reading),
-            _ => None,
-        };
+        let calibration = Some(self.calibrator.latest());
         let mut payload = encode(&ResultMessage { worker: worker.clone(), records, calibration });
         let limit = self.client.max_message();
         if payload.len() > limit

@@ -12,7 +12,6 @@ use crate::error_chain::chained;
 use crate::manager::command_words;
 use crate::printable::printable;
 use crate::queue::WorkerNews;
-use crate::queue::calibration::Taken;
 use crate::queue::prepared::{PreparedRun, program_hash};
 use crate::queue::wire::{MAX_REASON, Manifest, decode};
 
@@ -55,8 +54,6 @@ pub(super) struct Joined {
     pub(super) left: Option<String>,
     /// Mean time of a block.
     pub(super) block_time: Option<Duration>,
-    /// The measurement of this machine that went with a result.
-    pub(super) reading: Taken,
 }
 
 pub(super) struct Prepared {
@@ -213,7 +210,7 @@ impl QueueWorker<'_> {
                 continue;
             }
             let message = self.client.rules(&manifest.run, hash).await.map_err(|error| {
-                format!("the rulesheet {hash} is not on the server: {}", chained(&error))
+                format!("cannot fetch the rulesheet {hash}: {}", chained(&error))
             })?;
             let kept = self.cache.keep(hash, &message);
             kept.map_err(|error| format!("the rulesheet {hash} cannot be used: {error}"))?;
@@ -244,7 +241,6 @@ impl QueueWorker<'_> {
                     n_aborted: 0,
                     left: None,
                     block_time: None,
-                    reading: Taken::default(),
                 };
                 joined.open_classes(&manifest, &self.settings.tags);
                 self.runs.insert(run.clone(), Known::Joined(joined));
