@@ -44,6 +44,10 @@ const MAX_WINDOW: usize = 16_384;
 /// Messages given out for each match that the workers play at once.
 const WINDOW_PER_SLOT: usize = 8;
 
+/// Blocks whose results are kept until it is their turn, at most: more than a coordinator before this
+/// one can have given out.
+const MAX_EARLY: usize = 2 * MAX_WINDOW;
+
 /// Blocks on their way to the server, before their acknowledgements are waited for.
 const PUBLISHED_AT_ONCE: usize = 512;
 
@@ -240,6 +244,9 @@ impl Crew for Coordinator {
 impl Queue {
     /// Keeps a result until it is the turn of its block.
     fn keep(&mut self, block: u64, result: StoredResult) {
+        if self.early.len() >= MAX_EARLY {
+            return;
+        }
         self.unsettled.insert(result.sequence);
         self.early.entry(block).or_default().push(result);
     }

@@ -1,5 +1,8 @@
 //! Looking after the queue, tags, and what the report says of workers.
 
+use async_nats::jetstream::stream::Config;
+use futures_util::StreamExt;
+
 use crate::nats::{
     CoordinatorProcess, NatsServer, WorkerProcess, check_same, client, coordinate, in_runtime,
     reference, run, wait_until,
@@ -108,10 +111,7 @@ fn a_killed_worker_is_listed_with_its_last_sign_of_life() {
     // Signs of life are removed with the run.
     workspace.run(&["queue", "purge", &url, "--all"]).code(0);
     back.wait_for("over, 0 blocks played here");
-    let n_streams = in_runtime(async {
-        let context = client(&url).await;
-        futures_util::StreamExt::count(context.stream_names()).await
-    });
+    let n_streams = in_runtime(async { StreamExt::count(client(&url).await.stream_names()).await });
     assert_eq!(n_streams, 1);
 }
 
@@ -140,6 +140,32 @@ fn a_run_that_is_purged_ends_its_coordinator() {
 }
 
 /// Blocks whose results wait on the server are not enqueued again when a run is resumed.
+/// A coordinator or `purge` that was killed leaves a part of a run.
+#[test]
+fn a_part_of_a_run_can_be_seen_and_removed() {
+    let Some(server) = NatsServer::start() else { return };
+    let url = server.url();
+    let workspace = Workspace::new();
+    let n_streams =
+        || in_runtime(async { StreamExt::count(client(&url).await.stream_names()).await });
+    in_runtime(async {
+        for kind in ["blocks", "workers"] {
+            let config = Config {
+                name: format!("gamemaster-{kind}-half"),
+                subjects: vec![format!("gamemaster.{kind}.half.>")],
+                ..Config::default()
+            };
+            client(&url).await.create_stream(config).await.unwrap();
+        }
+    });
+    let text = workspace.run(&["queue", "status", &url]).code(0).stdout();
+    assert!(text.starts_with("half: 0 messages waiting"), "{text}");
+    assert_eq!(n_streams(), 2);
+    let ran = workspace.run(&["queue", "purge", &url, "half"]).code(0);
+    assert!(ran.stdout().starts_with("Removed 1 run\n"), "{}", ran.stdout());
+    assert_eq!(n_streams(), 0);
+}
+
 #[test]
 fn results_that_wait_count_without_another_match() {
     let Some(server) = NatsServer::start() else { return };

@@ -45,6 +45,12 @@ pub(crate) fn run_of_manifest(subject: &str) -> Option<&str> {
     subject.strip_prefix("gamemaster.run.").filter(|run| is_token(run))
 }
 
+/// The run of a stream of its own.
+pub(crate) fn run_of_stream(stream: &str) -> Option<&str> {
+    let kinds = ["gamemaster-blocks-", "gamemaster-results-", "gamemaster-workers-"];
+    kinds.iter().find_map(|kind| stream.strip_prefix(kind)).filter(|run| is_token(run))
+}
+
 /// A rulesheet.
 pub(crate) fn rules(run: &str, hash: &str) -> String {
     format!("gamemaster.rules.{run}.{hash}")
@@ -134,6 +140,10 @@ mod tests {
         assert_eq!(of_result("gamemaster.result.run.x.2"), None);
         assert_eq!(run_of_manifest(&manifest("run-1")), Some("run-1"));
         assert_eq!(run_of_manifest("gamemaster.run.a.b"), None);
+        for stream in [blocks_stream("run-1"), results_stream("run-1"), workers_stream("run-1")] {
+            assert_eq!(run_of_stream(&stream), Some("run-1"));
+        }
+        assert_eq!(run_of_stream(RUNS), None);
         assert!(is_token(&token("a.b c*>")) && is_token(&token("")));
     }
 }

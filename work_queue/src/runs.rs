@@ -1,6 +1,6 @@
 //! The runs on a server, and what workers have to know of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_nats::Subscriber;
 use async_nats::jetstream::context::PublishErrorKind;
@@ -10,6 +10,9 @@ use futures_util::{FutureExt as _, StreamExt as _};
 
 use super::error::is_no_stream;
 use super::{Client, Link, ServerError, names, patiently, workers};
+
+/// What is requested of the server for a list of runs.
+const LIST: &str = "list the runs";
 
 /// What a server has of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -161,12 +164,25 @@ impl Client {
         Ok(message.map_err(|error| refused(error.into()))?.payload.to_vec())
     }
 
-    /// The names of all runs, in ascending order.
+    /// The names of all runs of which something is on the server, in ascending order: also of those
+    /// that were not opened or removed to the end.
     ///
     /// # Errors
     /// If the server refuses.
     pub async fn runs(&self) -> Result<Vec<String>, ServerError> {
-        let what = "list the runs";
+        let refused = self.refused(LIST);
+        let mut runs: BTreeSet<String> = self.known_runs().await?.into_iter().collect();
+        let mut streams = self.context.stream_names();
+        while let Some(stream) = streams.next().await {
+            let stream = stream.map_err(|error| refused(error.into()))?;
+            runs.extend(names::run_of_stream(&stream).map(str::to_owned));
+        }
+        Ok(runs.into_iter().collect())
+    }
+
+    /// The names of the runs that have a manifest.
+    async fn known_runs(&self) -> Result<Vec<String>, ServerError> {
+        let what = LIST;
         let refused = self.refused(what);
         let stream = self.existing_stream(names::RUNS.to_owned(), what).await?;
         // There has never been a run.
@@ -178,7 +194,6 @@ impl Client {
             let (subject, _) = subject.map_err(|error| refused(error.into()))?;
             runs.extend(names::run_of_manifest(&subject).map(str::to_owned));
         }
-        runs.sort();
         Ok(runs)
     }
 
@@ -188,7 +203,7 @@ impl Client {
     /// If the server refuses, or a run is removed meanwhile.
     pub async fn manifests(&self) -> Result<BTreeMap<String, Vec<u8>>, ServerError> {
         let mut found = BTreeMap::new();
-        for run in self.runs().await? {
+        for run in self.known_runs().await? {
             let payload = self.stored(names::manifest(&run), "show the run").await?;
             found.insert(run, payload);
         }
@@ -242,12 +257,13 @@ impl Client {
     /// # Errors
     /// If the server refuses.
     pub async fn remove_run(&self, run: &str) -> Result<(), ServerError> {
-        let refused = self.refused("remove the run");
-        let runs = self.context.get_stream_no_info(names::RUNS).await;
-        let runs = runs.map_err(|error| refused(error.into()))?;
+        let what = "remove the run";
+        let refused = self.refused(what);
         let subjects = [names::manifest(run), names::rules(run, "*"), names::program(run, "*")];
-        for subject in subjects {
-            runs.purge().filter(subject).await.map_err(|error| refused(error.into()))?;
+        if let Some(runs) = self.existing_stream(names::RUNS.to_owned(), what).await? {
+            for subject in subjects {
+                runs.purge().filter(subject).await.map_err(|error| refused(error.into()))?;
+            }
         }
         let streams =
             [names::blocks_stream(run), names::results_stream(run), names::workers_stream(run)];
