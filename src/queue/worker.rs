@@ -71,8 +71,10 @@ pub fn work(
 ) -> Result<(), QueueError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
+        let unusable = |source| QueueError::Cache { path: settings.cache.clone(), source };
+        let cache = RulesheetCache::new(settings.cache.clone()).map_err(unusable)?;
         let Some((client, link)) = connect(settings, stop, say).await? else { return Ok(()) };
-        let mut worker = QueueWorker::new(settings, client.clone(), link)?;
+        let mut worker = QueueWorker::new(settings, cache, client.clone(), link)?;
         let presence = Arc::clone(&worker.presence);
         let answering = async {
             // A worker that nobody may ask plays all the same.
@@ -122,9 +124,13 @@ struct QueueWorker<'a> {
 }
 
 impl<'a> QueueWorker<'a> {
-    fn new(settings: &'a WorkerSettings, client: Client, link: Link) -> Result<Self, QueueError> {
+    fn new(
+        settings: &'a WorkerSettings,
+        cache: RulesheetCache,
+        client: Client,
+        link: Link,
+    ) -> std::io::Result<Self> {
         let (sender, played) = unbounded_channel();
-        let unusable = |source| QueueError::Cache { path: settings.cache.clone(), source };
         Ok(Self {
             settings,
             client,
@@ -132,7 +138,7 @@ impl<'a> QueueWorker<'a> {
             build: Build::this()?,
             calibrator: Calibrator::start()?,
             instance: format!("{}-{:08x}", settings.name, random() >> 32),
-            cache: Arc::new(RulesheetCache::new(settings.cache.clone()).map_err(unusable)?),
+            cache: Arc::new(cache),
             slots: Slots::start(settings.at_once, &sender)?,
             played,
             manifests: None,

@@ -41,7 +41,8 @@ impl Server {
     /// server.
     #[must_use]
     pub fn new(url: &str, creds: Option<PathBuf>, tls_ca: Option<PathBuf>) -> Option<Self> {
-        let address = ServerAddr::from_str(url).ok()?;
+        let address =
+            ServerAddr::from_str(url).ok().filter(|address| !address.host().is_empty())?;
         Some(Self { address, creds, tls_ca })
     }
 
@@ -141,6 +142,7 @@ mod tests {
         let shown = |url: &str| Server::new(url, None, None).map(|server| server.url());
         assert_eq!(shown("nats://me:secret@host:4222").as_deref(), Some("nats://host:4222"));
         assert_eq!(shown("nats://me:secret@host:port"), None);
+        assert_eq!(shown(""), None);
     }
 
     #[test]
