@@ -150,6 +150,7 @@ fn a_worker_says_why_results_are_not_stored_and_leaves_all_the_same() {
     let _coordinator = CoordinatorProcess::start(&workspace, &coordinate(&url, &[]));
     let mut worker = WorkerProcess::start(&server, "full", &["--jobs", "1"]);
     worker.wait_for("reports: insufficient resources");
+    worker.wait_for("its disk is full, or a limit of JetStream");
     worker.drain();
     assert!(worker.log().contains("the server does not store results"), "{}", worker.log());
 }

@@ -89,8 +89,8 @@ impl ServerError {
     }
 }
 
-/// What the server says when its disk or one of its limits is full.
-const NO_ROOM: &str = "insufficient resources";
+/// What the server says when its disk, or one of its limits or of an account, is full.
+const NO_ROOM: [&str; 2] = ["insufficient resources", "resource limits exceeded"];
 
 /// Why a request failed: the texts of an error and of its sources, each once, and a hint.
 pub(crate) fn reason(error: &(dyn Error + 'static)) -> String {
@@ -102,10 +102,16 @@ pub(crate) fn reason(error: &(dyn Error + 'static)) -> String {
             all += &text;
         }
     }
-    if all.contains(NO_ROOM) {
-        all += "; its disk is full, or its limit for JetStream (max_file)";
+    let hint = hint(&all);
+    all + hint
+}
+
+/// What is to be added to what a server says, so that a user knows where to look.
+pub(crate) fn hint(said: &str) -> &'static str {
+    match NO_ROOM.iter().any(|text| said.contains(text)) {
+        true => "; its disk is full, or a limit of JetStream, such as max_file",
+        false => "",
     }
-    all
 }
 
 /// Whether a request failed because no reply came in time.
@@ -156,8 +162,8 @@ mod tests {
         let cause = std::io::Error::other("insufficient resources (code 503)");
         let error = PublishError::with_source(PublishErrorKind::Other, cause);
         let said = reason(&error);
-        assert_eq!(said.matches(NO_ROOM).count(), 1, "{said}");
-        assert!(said.ends_with("(max_file)"), "{said}");
+        assert_eq!(said.matches(NO_ROOM[0]).count(), 1, "{said}");
+        assert!(said.ends_with("max_file"), "{said}");
     }
 
     #[test]

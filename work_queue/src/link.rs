@@ -6,6 +6,8 @@ use async_nats::jetstream::context::{PublishError, PublishErrorKind};
 use async_nats::{Event, ServerError};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use super::error::hint;
+
 /// Reasons of the server that are repeated at most: one comes again with each message.
 const MAX_REASONS: usize = 20;
 
@@ -125,10 +127,12 @@ pub(crate) fn tell_refused(link: &Changes, error: &PublishError) {
     }
 }
 
-/// A reason of the server, cut and made printable.
+/// A reason of the server, cut and made printable, with a hint.
 fn shown(reason: &str) -> String {
     let plain = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
-    reason.chars().take(MAX_SHOWN).map(plain).collect()
+    let shown: String = reason.chars().take(MAX_SHOWN).map(plain).collect();
+    let hint = hint(&shown);
+    shown + hint
 }
 
 #[cfg(test)]
