@@ -9,7 +9,7 @@
 //! for the second time, or after all playouts.
 
 use super::ages::Ages;
-use super::pace::{Pace, StepSize};
+use super::pace::Pace;
 use super::slots::Slots;
 use crate::State;
 use crate::compiled_network::features::Kernel;
@@ -178,14 +178,9 @@ impl<'a, B: Block> Run<'a, B> {
             result: Playouts::none(network.roles.len()),
             ages: Ages::new(),
             pace: Pace::new(
-                &StepSize {
-                    n_turns: network.roles.iter().filter(|role| role.moves.len() > 1).count(),
-                    n_gates: slots.program.state.instructions.len()
-                        + slots.program.next.instructions.len(),
-                    n_facts: network.n_facts(),
-                    n_pieces: B::N_PIECES,
-                    n_lanes: n_lanes::<B>(),
-                },
+                network.roles.iter().filter(|role| role.moves.len() > 1).count(),
+                slots.program.state.instructions.len() + slots.program.next.instructions.len(),
+                B::N_PIECES,
                 slots.chooser.work,
             ),
             running: none,
@@ -236,8 +231,7 @@ impl<B: Block> Kernel for Run<'_, B> {
             self.slots.compute_next_of(self.running.full());
             self.result.n_states += moving.count();
             let has_ended = (self.running & !moving).any();
-            let n_idle = || n_lanes::<B>() - moving.count();
-            let may_start = self.pace.may_start(self.slots.chooser.work, has_ended, n_idle);
+            let may_start = self.pace.may_start(self.slots.chooser.work, has_ended);
             let renewed = if may_start { self.start(!moving) } else { moving.empty() };
             self.ages.grow(renewed);
             self.slots.renew(&self.origin, renewed);
@@ -248,11 +242,6 @@ impl<B: Block> Kernel for Run<'_, B> {
         self.slots.moving = self.running.empty();
         self.result
     }
-}
-
-/// Lanes of a block.
-const fn n_lanes<B: Block>() -> u64 {
-    B::N_WORDS as u64 * 64
 }
 
 impl<B: Block> Run<'_, B> {
@@ -273,7 +262,7 @@ impl<B: Block> Run<'_, B> {
             return lanes.empty();
         }
         let left = self.limits.n_playouts - self.result.n;
-        let lanes = if left < n_lanes::<B>() { lanes.first(left) } else { lanes };
+        let lanes = if left < B::N_WORDS as u64 * 64 { lanes.first(left) } else { lanes };
         self.result.n += lanes.count();
         lanes
     }
