@@ -245,7 +245,7 @@ impl PresenceMessage {
     }
 }
 
-/// Whether a worker can have this name, play so many matches at once, and have these tags.
+/// Whether name, number of matches at once and tags are within the limits of a worker.
 fn is_worker(name: &str, at_once: u32, tags: &[String]) -> bool {
     is_token(name)
         && (1..=MAX_AT_ONCE).contains(&at_once)

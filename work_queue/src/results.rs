@@ -10,7 +10,6 @@ use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::{Context, Message};
 use futures_util::{FutureExt as _, StreamExt as _};
 
-use super::error::is_no_stream;
 use super::link::tell_refused;
 use super::{Client, ServerError, names, pause};
 
@@ -73,7 +72,7 @@ impl Client {
             match stored.map_err(|error| error.kind()) {
                 Ok(()) | Err(PublishErrorKind::WrongLastSequence) => return,
                 Err(PublishErrorKind::StreamNotFound)
-                    if n_failed > 2 && self.is_removed(run).await =>
+                    if n_failed > 2 && self.has_run(run).await == Some(false) =>
                 {
                     return;
                 }
@@ -83,12 +82,6 @@ impl Client {
             tokio::time::sleep(pause(n_failed)).await;
             n_failed = n_failed.saturating_add(1);
         }
-    }
-
-    /// Whether the run was removed from the server.
-    async fn is_removed(&self, run: &str) -> bool {
-        let results = self.context.get_stream(names::results_stream(run)).await;
-        results.is_err_and(|error| is_no_stream(&error))
     }
 
     /// The results of a run on the server.
