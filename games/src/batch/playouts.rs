@@ -228,12 +228,13 @@ impl<B: Block> Kernel for Run<'_, B> {
                 self.result.n_stuck += stuck.count();
                 self.note_lengths(stuck);
             }
-            self.slots.compute_next_of(self.running.full());
             self.result.n_states += moving.count();
             let has_ended = (self.running & !moving).any();
             let may_start = self.pace.may_start(self.slots.chooser.work, has_ended);
             let renewed = if may_start { self.start(!moving) } else { moving.empty() };
             self.ages.grow(renewed);
+            // Waiting lanes go on as the interpreter has it: they count in the work of choosing.
+            self.slots.compute_next_of(!renewed, moving.empty());
             self.slots.renew(&self.origin, renewed);
             self.running = moving | renewed;
             is_over = !self.running.any() && (may_start || self.is_enough());

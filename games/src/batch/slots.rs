@@ -115,35 +115,45 @@ impl<B: Block> Slots<B> {
         }
     }
 
-    /// Computes the next state, whose facts the lanes that are `moving` take or will take.
+    /// Computes the next state, whose facts the lanes that are `taking` take or will take, while
+    /// those that are `keeping` keep theirs. The facts of other lanes are lost.
     #[inline(always)]
-    pub(super) fn compute_next_of(&mut self, moving: B) {
+    pub(super) fn compute_next_of(&mut self, taking: B, keeping: B) {
         if let Some(in_place) = &self.results().in_place {
-            let mask = in_place.moving as usize;
-            self.slots[mask] = moving;
+            let masks = [in_place.moving, in_place.keeping].map(|slot| slot as usize);
+            self.slots[masks[0]] = taking;
+            self.slots[masks[1]] = keeping;
         }
         self.compute_next();
     }
 
-    /// Replaces the facts by those of the next state, which was computed of all lanes, and by
-    /// those of an origin in the lanes that are `renewed`. `origin` says by fact whether it holds
-    /// there.
+    /// Replaces the facts by those of the next state, which was computed of the lanes that move on,
+    /// and by those of an origin in the lanes that are `renewed`. `origin` says by fact whether it
+    /// holds there.
     #[inline(always)]
     pub(super) fn renew(&mut self, origin: &[bool], renewed: B) {
         let results =
             self.machine.as_ref().map_or(&self.program.results, |machine| &machine.results);
         let first = self.program.fact(0);
-        if renewed.any() {
+        if let Some(InPlace { elsewhere, .. }) = &results.in_place {
+            for &[fact, next] in elsewhere {
+                self.slots[fact as usize] = self.slots[next as usize];
+            }
+            // Their facts were lost, so none holds in these lanes.
+            if renewed.any() {
+                for (fact, _) in
+                    self.slots[first..].iter_mut().zip(origin).filter(|(_, holds)| **holds)
+                {
+                    *fact |= renewed;
+                }
+            }
+        } else if renewed.any() {
             let kept = !renewed;
             let starts = [renewed.empty(), renewed];
             let slots = Cell::from_mut(self.slots.as_mut_slice()).as_slice_of_cells();
             let facts = &slots[first..first + origin.len()];
             for ((fact, &next), &holds) in facts.iter().zip(&results.next_facts).zip(origin) {
                 fact.set(slots[next as usize].get() & kept | starts[usize::from(holds)]);
-            }
-        } else if let Some(InPlace { elsewhere, .. }) = &results.in_place {
-            for &[fact, next] in elsewhere {
-                self.slots[fact as usize] = self.slots[next as usize];
             }
         } else {
             for (at, &next) in results.next_facts.iter().enumerate() {
@@ -216,7 +226,7 @@ impl<B: Block> Kernel for Advance<'_, B> {
     #[inline(always)]
     fn run(self) {
         let Self { slots: of, moving } = self;
-        of.compute_next_of(moving);
+        of.compute_next_of(moving, !moving);
         let Slots { program, machine, slots, .. } = of;
         let results = machine.as_ref().map_or(&program.results, |machine| &machine.results);
         if let Some(InPlace { elsewhere, .. }) = &results.in_place {

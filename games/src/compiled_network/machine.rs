@@ -19,6 +19,7 @@ mod encode;
 mod error;
 mod operations;
 mod pages;
+mod renewal;
 mod routine;
 mod target;
 
@@ -29,11 +30,12 @@ pub(crate) use target::Target;
 
 use self::allocate::{Chunked, Chunks, translate};
 use self::operations::lower;
+use self::renewal::with_masks;
 use super::gates::Library;
 use super::parts::{InPlace, Part, Results};
 use super::schedule::{Schedule, Task};
 use super::score::Score;
-use crate::network::{Graph, Lit};
+use crate::network::Graph;
 
 /// A program as machine code.
 #[derive(Debug)]
@@ -59,7 +61,7 @@ impl Machine {
     }
 
     /// As [`new`](Self::new), for batches that play on: the next facts take the slots of the
-    /// facts where possible, in those lanes alone that are set in the slot `moving`.
+    /// facts where possible, by lanes as [`InPlace`] says.
     pub(crate) fn in_place(
         graph: &Graph,
         task: &Task,
@@ -73,7 +75,7 @@ impl Machine {
         let places = task.inputs.iter().zip(&machine.results.next_facts);
         let elsewhere = places.filter(|(fact, next)| fact != next);
         let elsewhere = elsewhere.map(|(&fact, &next)| [fact, next]).collect();
-        machine.results.in_place = Some(InPlace { moving, elsewhere });
+        machine.results.in_place = Some(InPlace { moving, keeping: moving + 1, elsewhere });
         Ok(machine)
     }
 
@@ -167,37 +169,11 @@ impl PartMachine {
     }
 }
 
-/// A task in which the inputs that are renewed keep their values in some lanes, those that are
-/// not set in a further input.
-fn with_mask(old: &Graph, task: &Task) -> (Graph, Task) {
-    let mut graph = Graph::new(old.n_inputs() + 1);
-    let moving = graph.input(old.n_inputs());
-    let mut copies = vec![Lit::FALSE];
-    copies.extend((0..old.n_inputs()).map(|input| graph.input(input)));
-    for (_, operands) in old.ands() {
-        let [left, right] = operands.map(|one| one.replaced_by(&copies));
-        copies.push(graph.and(left, right));
-    }
-    let mut task = task.clone();
-    for literal in task.wanted.iter_mut().flatten() {
-        *literal = literal.replaced_by(&copies);
-    }
-    for (input, next) in task.wanted[1].iter_mut().take(task.n_renewed).enumerate() {
-        let before = graph.input(input);
-        if *next != before {
-            let (made, kept) = (graph.and(moving, *next), graph.and(!moving, before));
-            *next = graph.or(made, kept);
-        }
-    }
-    task.inputs.push(task.first_slot);
-    task.first_slot += 1;
-    (graph, task)
-}
-
-/// Code of all phases of a task whose inputs are renewed in place, as far as possible, in those
-/// lanes alone that are set in the first slot after those of the task.
+/// Code of all phases of a task whose inputs are renewed in place, as far as possible. The
+/// two slots after those of the task are masks: the lanes that take the next values, and those that
+/// keep the old ones.
 fn generate_in_place(graph: &Graph, task: &Task, target: Target) -> Chunked {
-    let (graph, task) = with_mask(graph, task);
+    let (graph, task) = with_masks(graph, task);
     let mut schedule = Schedule::new(&graph, &Library::new(), &task, &target.prices());
     schedule.renew_in_place(task.n_renewed);
     translate(&lower(&schedule, target.is_avx512), &schedule, target)

@@ -31,6 +31,9 @@ pub(crate) struct Results {
 pub(crate) struct InPlace {
     /// The slot of the lanes that take the next state.
     pub(crate) moving: u32,
+    /// The slot of the lanes that keep the state. In lanes that neither slot has, no fact holds
+    /// afterwards.
+    pub(crate) keeping: u32,
     /// The facts that it does not replace: the slot of each, and of its next value.
     pub(crate) elsewhere: Vec<[u32; 2]>,
 }
