@@ -379,7 +379,7 @@ fn a_game_is_described() {
               rulesheet      1827 bytes, 36 forms, no findings
               rules          24 rules, 12 constant facts, 17 relations
               reasoner       network: 29 possible facts, 20 possible moves, 104
-                             conjunctions, 71 gates, 175 gate inputs, 27 changes per step,
+                             conjunctions, 71 gates, 175 gate inputs, 114 updates per step,
                              41 goal conjunctions, 0 percept conjunctions, evaluation: pass
               grounding      211 grounded rules from 262 rows
                              29 possible facts, 20 possible moves, 104 conjunctions
@@ -411,7 +411,7 @@ fn a_game_is_described() {
               rulesheet      287 bytes, 9 forms, no findings
               rules          7 rules, 2 constant facts, 6 relations
               reasoner       network: 3 possible facts, 2 possible moves, 0 conjunctions, 0
-                             gates, 0 gate inputs, 0 changes per step, 0 goal conjunctions,
+                             gates, 0 gate inputs, 0 updates per step, 0 goal conjunctions,
                              0 percept conjunctions, evaluation: pass
               grounding      12 grounded rules from 18 rows
                              3 possible facts, 2 possible moves, 1 conjunction

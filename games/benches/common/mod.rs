@@ -1,6 +1,6 @@
 //! What the benchmarks of one position at a time play.
 
-use games::{MoveId, State, StateMachine};
+use games::{State, StateMachine};
 
 /// What was played.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,16 +11,28 @@ pub(crate) struct Played {
     pub(crate) goals: u64,
 }
 
+/// Knuth's MMIX generator.
+pub(crate) struct Numbers(u64);
+
+impl Numbers {
+    /// Always the same numbers.
+    pub(crate) fn new() -> Self {
+        Self(2008)
+    }
+
+    /// A number below `n`.
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (((self.0 >> 33) * n as u64) >> 31) as usize
+    }
+}
+
 /// Plays at random, always the same: to the end, or `max_states` states of each
 /// playout. In each state it is asked whether it is terminal and what every role may
-/// do, in the last one what every role gets.
+/// do, in the last one what every role gets. A playout in which a role has no move is over.
 pub(crate) fn playouts(machine: &mut dyn StateMachine, n_playouts: u64, max_states: u64) -> Played {
-    // Knuth's MMIX generator.
-    let mut seed = 2008_u64;
-    let mut choose = |moves: &[MoveId]| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        moves[(((seed >> 33) * moves.len() as u64) >> 31) as usize]
-    };
+    let mut numbers = Numbers::new();
     let roles = machine.game().role_ids();
     let initial = machine.initial_state().unwrap();
     let (mut state, mut next) = (State::default(), State::default());
@@ -36,7 +48,13 @@ pub(crate) fn playouts(machine: &mut dyn StateMachine, n_playouts: u64, max_stat
             joint_move.clear();
             for role in roles.clone() {
                 machine.legal_moves(&state, role, &mut moves).unwrap();
-                joint_move.push(choose(&moves));
+                if moves.is_empty() {
+                    break;
+                }
+                joint_move.push(moves[numbers.below(moves.len())]);
+            }
+            if joint_move.len() < roles.len() {
+                break;
             }
             machine.next_state(&state, &joint_move, &mut next).unwrap();
             std::mem::swap(&mut state, &mut next);

@@ -11,7 +11,7 @@ use super::position_classes::PositionClasses;
 use crate::children::ExpansionRange;
 use crate::compiled_network::CompiledNetwork;
 use crate::network::{Evaluator, Lit, Network};
-use crate::single_pass::{self, Expander, PassSize};
+use crate::single_pass::{self, Expander, PassSize, common_price};
 use crate::state_machine::{Statistic, StatisticValue};
 
 /// How the gates of one position are computed. The answers are the same.
@@ -109,7 +109,7 @@ pub(super) struct Backend {
 
 impl Backend {
     /// Chooses the method that is expected to be fastest, unless one is given. The
-    /// choice follows from counts of gates and of changes in random play, never from
+    /// choice follows from counts of gates, moves and updates in random play, never from
     /// a clock.
     pub(super) fn new(network: Arc<Network>, evaluation: Option<EvaluationMethod>) -> Self {
         let percepts = network.roles.iter().flat_map(|role| &role.percepts);
@@ -120,6 +120,7 @@ impl Backend {
         let position = whole.position_price(whole.n_code_bytes());
         let whole = whole.price(whole.n_bytes());
         let (frequent, pass) = FrequentClasses::choose(&network, &walk, position);
+        let pass = pass + common_price(n_moves, circuit.goal_work());
         let evaluation = evaluation.unwrap_or(match pass < circuit.price() {
             true => EvaluationMethod::Pass,
             false => EvaluationMethod::Differential,
@@ -256,7 +257,7 @@ impl Backend {
             count("conjunctions", network.graph.n_ands()),
             count("gates", circuit.wiring.n_real_gates()),
             count("gate_inputs", circuit.wiring.n_edges()),
-            count("changes_per_step", circuit.work() as usize),
+            count("updates_per_step", circuit.work() as usize),
             count("goal_conjunctions", circuit.goals.n_ands()),
             count("percept_conjunctions", percepts.n_ands()),
             names("evaluation", vec![self.evaluation.name().to_owned()]),

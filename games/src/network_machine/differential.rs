@@ -18,7 +18,12 @@ const WORD: usize = 64;
 /// Steps of random play from which position classes are chosen, and the most work that
 /// choosing them may take.
 const WALK: usize = 256;
-const WALK_WORK: u64 = 2_000_000;
+const WALK_WORK: u64 = 3_000_000;
+
+/// What stays in the nearest caches.
+const NEAR_BYTES: u64 = 100_000;
+/// From this size on, what changes has to be fetched.
+const FAR_BYTES: u64 = 1_100_000;
 
 /// The data shared by all evaluators of a network.
 #[derive(Debug)]
@@ -26,8 +31,10 @@ pub(crate) struct Circuit {
     pub(crate) wiring: Arc<Wiring>,
     pub(crate) goals: Cone,
     classes: PositionClasses,
-    /// Counts that change in a step of random play.
+    /// The work of a step of random play, in changes of a count.
     work: u64,
+    /// Conjunctions of goals that are computed in a step of random play.
+    goal_work: u64,
     n_facts: usize,
     /// Where the outputs of each role's legal moves begin, and of `terminal`.
     legal: Vec<usize>,
@@ -67,6 +74,7 @@ impl Circuit {
             goals: Cone::new(&network.graph, &goals),
             classes: PositionClasses::default(),
             work: 0,
+            goal_work: 0,
             n_facts: network.n_facts(),
             legal,
             terminal,
@@ -78,7 +86,10 @@ impl Circuit {
         let cost =
             |classes: &PositionClasses| positions::work(wiring, classes, circuit.n_facts, &walk);
         let (classes, work) = PositionClasses::choose(circuit.n_facts, &walk, false, cost);
-        circuit.work = work / walk.len().max(1) as u64;
+        let n_steps = walk.len().max(1) as u64;
+        let n_ends = walk.iter().filter(|(_, moves)| moves.is_empty()).count() as u64;
+        circuit.work = work / n_steps;
+        circuit.goal_work = circuit.goals.n_ands() as u64 * n_ends / n_steps;
         circuit.classes = classes;
         (circuit, walk)
     }
@@ -88,9 +99,14 @@ impl Circuit {
         &self.classes
     }
 
-    /// Counts that change in a step of random play.
+    /// The work of a step of random play, in changes of a count.
     pub(crate) fn work(&self) -> u64 {
         self.work
+    }
+
+    /// Conjunctions of goals that are computed in a step of random play.
+    pub(crate) fn goal_work(&self) -> u64 {
+        self.goal_work
     }
 
     /// Number of gates of two operands for all but goals and percepts.
@@ -101,14 +117,17 @@ impl Circuit {
     /// The price of a step, in tenths of a nanosecond as measured on one computer.
     pub(crate) fn price(&self) -> u64 {
         let n_bits = self.n_facts + self.n_moves.iter().sum::<usize>();
-        1800 + 40 * self.work + 2 * n_bits as u64
+        let far = (self.wiring.n_bytes() as u64).clamp(NEAR_BYTES, FAR_BYTES) - NEAR_BYTES;
+        let fetched = self.work * 5 / 2 * far / (FAR_BYTES - NEAR_BYTES);
+        1200 + self.work * 33 / 2 + fetched + 3 * n_bits as u64 + 23 * self.goal_work
     }
 
     fn positions(&self, classes: PositionClasses) -> Positions {
         Positions::new(Arc::clone(&self.wiring), classes, self.n_facts)
     }
 
-    /// Some steps of random play, the same in every run.
+    /// Some steps of random play, the same in every run. A state in which play ends is
+    /// followed by the initial one.
     fn walk(&self, initial: &[u64]) -> Vec<Step> {
         let mut positions = self.positions(PositionClasses::default());
         let position = positions.current();
@@ -125,6 +144,7 @@ impl Circuit {
                 if state == initial {
                     break;
                 }
+                walk.push((state.clone(), SmallVec::new()));
                 state.copy_from_slice(initial);
                 continue;
             };

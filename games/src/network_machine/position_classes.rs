@@ -20,7 +20,7 @@ pub(crate) struct PositionClasses {
     facts: SmallVec<[usize; MAX_FACTS]>,
 }
 
-/// A state and the inputs of the moves that were made in it.
+/// A state and the inputs of the moves that were made in it; none where play ended.
 pub(crate) type Step = (Vec<u64>, SmallVec<[u32; 4]>);
 
 impl PositionClasses {

@@ -10,8 +10,8 @@ use smallvec::SmallVec;
 use super::position_classes::{PositionClasses, Step};
 use super::propagation::{Propagation, Wiring};
 
-/// The cost of a walk with these classes: the number of counts changed, first visits
-/// of classes not included.
+/// The work of a walk with these classes, in changes of a count, first visits of classes not
+/// included.
 pub(crate) fn work(
     wiring: &Arc<Wiring>,
     classes: &PositionClasses,
@@ -25,7 +25,10 @@ pub(crate) fn work(
         let position = positions.current();
         let before = position.propagation.work();
         position.load(state, n_facts);
-        position.make(moves);
+        // Where play ends, nobody asks for a next state.
+        if !moves.is_empty() {
+            position.make(moves);
+        }
         if !is_new {
             work += position.propagation.work() - before;
         }

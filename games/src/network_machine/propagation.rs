@@ -27,6 +27,9 @@ const MAX_FAN_IN: usize = u16::MAX as usize;
 /// Bits of a word.
 const WORD: usize = 64;
 
+/// The work of finding the consumers of a node that flips, in changes of a count.
+const FLIP: u64 = 8;
+
 /// Where gates and outputs are among the bits: early gates, late gates, outputs. Between
 /// these are some without inputs, so that each group begins with a word of bits.
 #[derive(Clone, Copy, Debug)]
@@ -126,6 +129,11 @@ impl Wiring {
     /// Number of gates with inputs.
     pub(crate) fn n_real_gates(&self) -> usize {
         self.n_real_gates
+    }
+
+    /// Bytes of what propagation reads and writes.
+    pub(crate) fn n_bytes(&self) -> usize {
+        size_of_val(&*self.spans) + size_of_val(&*self.consumers) + size_of_val(&*self.counts)
     }
 
     /// Number of inputs of all gates.
@@ -288,7 +296,7 @@ pub(crate) struct Propagation {
     /// By input.
     inputs: Vec<u64>,
     bits: Bits,
-    /// Counts changed so far.
+    /// What was done so far, in changes of a count.
     work: u64,
 }
 
@@ -355,7 +363,7 @@ impl Propagation {
         &self.bits.all[self.wiring.places.first_output / WORD..]
     }
 
-    /// Number of counts changed so far.
+    /// What was done so far, in changes of a count.
     pub(crate) fn work(&self) -> u64 {
         self.work
     }
@@ -371,7 +379,7 @@ impl Propagation {
         let Self { wiring, counts, bits, work, .. } = self;
         let [[first, middle], [end, _]] = [wiring.spans[node], wiring.spans[node + 1]];
         let (first, middle, end) = (first as usize, middle as usize, end as usize);
-        *work += (middle - first) as u64;
+        *work += FLIP + (middle - first) as u64;
         for &taker in &wiring.consumers[first..middle] {
             let gate = (taker >> 1) as usize;
             // One more input that does not hold, or one fewer.

@@ -41,29 +41,38 @@ impl PassSize {
 impl PassSize {
     /// Bytes of code for one position, roughly.
     pub(crate) fn n_code_bytes(self) -> u64 {
-        5 * self.n_gates as u64
+        (9 * self.n_gates + 20 * (self.n_facts + self.n_moves)) as u64
     }
 
-    /// The price of a step of one position, as [`price`](Self::price). `n_code_bytes` are those of
-    /// all passes that take turns.
+    /// The price of a step of one position, as [`price`](Self::price), without [`common_price`].
+    /// `n_code_bytes` are those of all passes that take turns.
     pub(crate) fn position_price(self, n_code_bytes: u64) -> u64 {
-        let gates = self.n_gates as u64;
-        let gates = match (has_avx512(), has_avx2()) {
-            (true, _) => gates,
-            (_, true) => gates * 2,
-            // Interpreted.
-            _ => gates * 7,
-        };
-        let ends = 4 * (self.n_facts + self.n_moves) as u64;
-        // Code that does not stay in the nearest cache is fetched in each step.
-        let far = n_code_bytes.clamp(CODE_BYTES, 2 * CODE_BYTES) - CODE_BYTES;
-        let fetched = self.n_code_bytes() / 7 * far / CODE_BYTES;
-        600 + gates + ends + fetched
+        let ends = 5 * (self.n_facts + self.n_moves) as u64;
+        // The larger the code, the more of it is fetched in each step.
+        let fetched = self.n_code_bytes() / 4 * n_code_bytes.min(FAR_CODE) / FAR_CODE;
+        900 + one_position(self.n_gates as u64) + ends + fetched
     }
 }
 
-/// The size of code that stays in the nearest cache.
-const CODE_BYTES: u64 = 32 << 10;
+/// What a step of one position takes besides [`PassSize::position_price`], whatever the position
+/// class: the bits of all moves, and goals of which `n_gates` conjunctions are computed.
+pub(crate) fn common_price(n_moves: usize, n_gates: u64) -> u64 {
+    5 * n_moves as u64 / 2 + one_position(n_gates) * 3 / 2
+}
+
+/// The price of gates for one position.
+fn one_position(n_gates: u64) -> u64 {
+    match (has_avx512(), has_avx2()) {
+        // Not measured; all other prices of one position are of a CPU with AVX2.
+        (true, _) => n_gates,
+        (_, true) => n_gates * 7 / 4,
+        // Interpreted.
+        _ => n_gates * 7,
+    }
+}
+
+/// The size of code from which on all of it is fetched in each step.
+const FAR_CODE: u64 = 768 << 10;
 /// What stays in the nearest caches.
 const NEAR_BYTES: u64 = 192 << 10;
 /// From this size on, no data stay there between two passes.

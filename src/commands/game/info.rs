@@ -144,7 +144,7 @@ impl fmt::Display for Statistics {
             };
             match value {
                 StatisticValue::Count(number) => {
-                    // `1 change per step`, `1 goal conjunction`
+                    // `1 update per step`, `1 goal conjunction`
                     let one = label.replacen("s per", " per", 1);
                     Some(counted(number, one.trim_end_matches('s'), &label))
                 }
