@@ -135,10 +135,8 @@ impl<B: Block> Slots<B> {
         let results =
             self.machine.as_ref().map_or(&self.program.results, |machine| &machine.results);
         let first = self.program.fact(0);
-        if let Some(InPlace { elsewhere, .. }) = &results.in_place {
-            for &[fact, next] in elsewhere {
-                self.slots[fact as usize] = self.slots[next as usize];
-            }
+        if let Some(in_place) = &results.in_place {
+            replace_elsewhere(in_place, &mut self.slots);
             // Their facts were lost, so none holds in these lanes.
             if renewed.any() {
                 for (fact, _) in
@@ -205,6 +203,14 @@ impl<B: Block> Slots<B> {
     }
 }
 
+/// Replaces the facts that the code for the next state left as they were.
+#[inline(always)]
+fn replace_elsewhere<B: Block>(in_place: &InPlace, slots: &mut [B]) {
+    for &[fact, next] in &in_place.elsewhere {
+        slots[fact as usize] = slots[next as usize];
+    }
+}
+
 /// Copies the inputs of a part from the slots as they are.
 pub(crate) fn copy_inputs<B: Block>(part: &Part, from: &[B], to: &mut [B]) {
     for [source, target] in &part.inputs {
@@ -229,11 +235,8 @@ impl<B: Block> Kernel for Advance<'_, B> {
         of.compute_next_of(moving, !moving);
         let Slots { program, machine, slots, .. } = of;
         let results = machine.as_ref().map_or(&program.results, |machine| &machine.results);
-        if let Some(InPlace { elsewhere, .. }) = &results.in_place {
-            for &[fact, next] in elsewhere {
-                slots[fact as usize] = slots[next as usize];
-            }
-            return;
+        if let Some(in_place) = &results.in_place {
+            return replace_elsewhere(in_place, slots);
         }
         // No fact's next value is in another fact's slot.
         let stays = !moving;
