@@ -54,7 +54,7 @@ fn main() {
         names = GAMES[..n].iter().map(|&name| name.to_owned()).collect();
     }
     println!(
-        "{:<24} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6} {:>8} | {:>5} {:>8} {:>10} {:>9} | {:>7} {:>7} {:>7} {:>7} {:>7}",
+        "{:<24} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6} {:>8} | {:>5} {:>6} {:>8} {:>10} {:>9} | {:>7} {:>7} {:>7} {:>7} {:>7}",
         "game",
         "ands",
         "state",
@@ -64,6 +64,7 @@ fn main() {
         "ms",
         "code",
         "lanes",
+        "frames",
         "M st/s",
         "playouts/s",
         "length",
@@ -144,7 +145,7 @@ fn bench(name: &str, seconds: f64, widths: &[usize]) {
         });
         let goals = playouts.goals.iter().map(|goals| goals.mean().unwrap_or(f64::NAN));
         println!(
-            "{:<24} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6.1} {:>8} | {:>5} {:>8.2} {:>10.0} {:>9.2} | {:>7.0} {:>7.0} {:>7.0} {:>7.0} {:>7.0} | {}",
+            "{:<24} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6.1} {:>8} | {:>5} {:>6} {:>8.2} {:>10.0} {:>9.2} | {:>7.0} {:>7.0} {:>7.0} {:>7.0} {:>7.0} | {}",
             short,
             size.n_ands,
             size.n_state_gates,
@@ -154,6 +155,7 @@ fn bench(name: &str, seconds: f64, widths: &[usize]) {
             compile * 1e3,
             if is_translated { program.n_machine_code_bytes(width) } else { 0 },
             n_lanes,
+            program.n_time_frames(width),
             playouts.n_states as f64 / time / 1e6,
             playouts.n as f64 / time,
             playouts.mean_length().unwrap(),

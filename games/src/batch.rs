@@ -12,10 +12,12 @@
 
 mod ages;
 mod core;
+mod in_frames;
 mod last_steps;
 mod pace;
 mod playouts;
 pub(crate) mod slots;
+mod translation;
 pub(crate) mod transpose;
 
 use std::fmt;
@@ -299,17 +301,23 @@ impl Batch {
         playouts
     }
 
-    /// Plays some lanes to their ends, each once, by random numbers of a seed. Terminal
-    /// lanes keep their state.
+    /// Plays from some states to the end, each in `per_state` lanes, one after the other, from the
+    /// first lane on, by random numbers of a seed. Terminal lanes keep their state.
+    ///
+    /// # Panics
+    /// If there are too few lanes, or if one is not a state of this network.
     pub(crate) fn play_out(
         &mut self,
-        lanes: &[u64],
+        states: &[State],
+        per_state: usize,
         max_length: u32,
         seed: u64,
         watch: &mut Watch<'_>,
     ) -> PlayedOut {
+        assert!(states.len() * per_state <= self.n_lanes(), "more states than lanes");
+        states.iter().for_each(|state| self.check(state));
         self.core.reseed(seed);
-        self.core.play_out(lanes, max_length, watch)
+        self.core.play_out(states, per_state, max_length, watch)
     }
 
     /// The lanes in which a role made a move while lanes were last
@@ -326,18 +334,6 @@ impl Batch {
     /// The lanes in which a role has a goal, as last computed.
     pub(crate) fn goal(&self, role: usize, index: usize) -> &[u64] {
         self.core.goal(role, index)
-    }
-
-    /// Puts each of some states into `per_state` lanes, one after the other, from the
-    /// first lane on.
-    ///
-    /// # Panics
-    /// If there are too few lanes, or if one is not a state of this network.
-    pub(crate) fn load_each(&mut self, states: &[State], per_state: usize) {
-        assert!(states.len() * per_state <= self.n_lanes(), "more states than lanes");
-        states.iter().for_each(|state| self.check(state));
-        self.core.load_each(states, per_state);
-        self.core.clear_choices();
     }
 
     fn check(&self, state: &State) {

@@ -42,6 +42,7 @@ use self::machine::{Machine, Target};
 use self::parts::{Part, Results};
 use self::schedule::{FIRST, Schedule, Task};
 use self::score::Score;
+use crate::network::time_frames::TimeFrames;
 use crate::network::{GoalValue, Lit, RoleOutputs};
 use crate::{Network, RoleId};
 
@@ -68,6 +69,10 @@ pub struct CompiledNetwork {
     pub(crate) results: Results,
     /// By width, if it was translated.
     machines: [OnceLock<Result<Arc<Machine>, NoMachineCode>>; 3],
+    /// For playouts of 512 lanes.
+    time_frames: OnceLock<Option<Arc<TimeFrames>>>,
+    /// By time frame, for 512 lanes, if it was translated.
+    frame_machines: OnceLock<Arc<[Machine]>>,
     /// For 512 lanes whose facts stay when the next state is computed, if it was translated.
     beside: OnceLock<Result<Arc<Machine>, NoMachineCode>>,
     /// As it is interpreted, and translated; made on first use.
@@ -139,6 +144,8 @@ impl CompiledNetwork {
             percepts,
             results,
             machines: Default::default(),
+            time_frames: OnceLock::new(),
+            frame_machines: OnceLock::new(),
             beside: OnceLock::new(),
             ends: Default::default(),
             network,
@@ -164,7 +171,46 @@ impl CompiledNetwork {
             };
             machine.map(Arc::new)
         });
-        made.as_ref().map(|_| ()).map_err(Clone::clone)
+        let machine = made.as_ref().map_err(Clone::clone)?;
+        if width == Width::Lanes512 {
+            self.frame_machines.get_or_init(|| self.translate_frames(machine).into());
+        }
+        Ok(())
+    }
+
+    /// Code for playouts that are in the same time frame, one by one; none if there are no frames.
+    fn translate_frames(&self, whole: &Machine) -> Vec<Machine> {
+        let Some(time_frames) = self.time_frames(Width::Lanes512) else { return Vec::new() };
+        let of_frame = |frame| {
+            let target = Target::detect(Width::Lanes512)?;
+            let (graph, score) = (&self.network.graph, self.score.as_ref());
+            let frame = (frame, time_frames.starts());
+            whole.of_frame(graph, &self.task, &self.goals, score, frame, target)
+        };
+        // They are of use together only.
+        time_frames.frames().iter().map(of_frame).collect::<Result<_, _>>().unwrap_or_default()
+    }
+
+    /// By which playouts of this width are kept at the same steps, if that saves something.
+    pub(crate) fn time_frames(&self, width: Width) -> Option<&Arc<TimeFrames>> {
+        // Narrow batches are for few playouts.
+        if width != Width::Lanes512 {
+            return None;
+        }
+        self.time_frames.get_or_init(|| TimeFrames::new(&self.network).map(Arc::new)).as_ref()
+    }
+
+    /// How many time frames there are for playouts of this width: playouts that are at the same step
+    /// need only code for what is not known by then, such as whose turn it is. 0 if playouts start
+    /// at any time, since frames would save little.
+    #[must_use]
+    pub fn n_time_frames(&self, width: Width) -> usize {
+        self.time_frames(width).map_or(0, |time_frames| time_frames.frames().len())
+    }
+
+    /// The machine code of each time frame for 512 lanes, if there is some by now.
+    pub(crate) fn frame_machines(&self) -> Option<&Arc<[Machine]>> {
+        self.frame_machines.get().filter(|machines| !machines.is_empty())
     }
 
     /// Translates it for 512 lanes whose facts stay when the next state is computed.
@@ -212,7 +258,10 @@ impl CompiledNetwork {
     /// it was not translated.
     #[must_use]
     pub fn n_machine_code_bytes(&self, width: Width) -> usize {
-        self.machine(width).map_or(0, |machine| machine.n_bytes())
+        let machines = self.frame_machines().filter(|_| width == Width::Lanes512);
+        let of_frames = machines.into_iter().flat_map(|machines| machines.iter());
+        let of_frames: usize = of_frames.map(Machine::n_own_bytes).sum();
+        self.machine(width).map_or(0, |machine| machine.n_bytes()) + of_frames
     }
 
     /// The network it was made from.

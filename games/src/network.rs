@@ -17,6 +17,7 @@ mod reduction;
 pub(crate) mod samples;
 pub(crate) mod solver;
 mod state;
+pub(crate) mod time_frames;
 
 use std::sync::Arc;
 

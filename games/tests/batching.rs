@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod batching {
+    mod chains;
     mod chances;
     mod lockstep;
     mod networks;

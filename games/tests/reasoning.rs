@@ -7,6 +7,8 @@ mod reasoning {
     mod agreement;
     mod any_text;
     mod batches;
+    #[path = "../batching/chains.rs"]
+    mod chains;
     mod corpus;
     mod fuzzed;
     mod generated;

@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use smallvec::smallvec;
+
+use super::in_frames::{InFrames, Joining};
 use super::last_steps::{LastSteps, PlayedOut, Watch};
 use super::playouts::{Limits, PlayoutControl, Playouts, Run};
 use super::slots::{Advance, Slots, copy_inputs};
@@ -21,8 +24,6 @@ pub(super) trait Core: Send {
     fn fill(&mut self, state: &State);
     /// Puts states into lanes from `first` on.
     fn load(&mut self, first: usize, states: &[State]);
-    /// Copies each state into the same number of adjacent lanes, beginning with the first.
-    fn load_each(&mut self, states: &[State], per_state: usize);
     /// Reads the state of a lane.
     fn state(&self, lane: usize) -> State;
     /// Computes legal moves and the end.
@@ -37,8 +38,15 @@ pub(super) trait Core: Send {
     fn moving_mut(&mut self) -> &mut [u64];
     /// Begins the random numbers of another seed.
     fn reseed(&mut self, seed: u64);
-    /// Plays some lanes to their ends, each once.
-    fn play_out(&mut self, lanes: &[u64], max_length: u32, watch: &mut Watch<'_>) -> PlayedOut;
+    /// Plays each state to the end in the same number of adjacent lanes, beginning with the first
+    /// lane.
+    fn play_out(
+        &mut self,
+        states: &[State],
+        per_state: usize,
+        max_length: u32,
+        watch: &mut Watch<'_>,
+    ) -> PlayedOut;
     /// The lanes in which a move was made while lanes were played by a policy, by its place
     /// among the choices.
     fn made(&self, place: usize) -> &[u64];
@@ -82,10 +90,6 @@ impl<B: Block> Core for Slots<B> {
         self.load_lanes(first..first + states.len(), |lane| &states[lane - first]);
     }
 
-    fn load_each(&mut self, states: &[State], per_state: usize) {
-        self.load_lanes(0..states.len() * per_state, |lane| &states[lane / per_state]);
-    }
-
     fn state(&self, lane: usize) -> State {
         let holds = |fact| self.slots[self.program.fact(fact)].has(lane);
         self.program.network.state_where(holds)
@@ -127,15 +131,38 @@ impl<B: Block> Core for Slots<B> {
         Slots::reseed(self, seed);
     }
 
-    fn play_out(&mut self, lanes: &[u64], max_length: u32, watch: &mut Watch<'_>) -> PlayedOut {
+    fn play_out(
+        &mut self,
+        states: &[State],
+        per_state: usize,
+        max_length: u32,
+        watch: &mut Watch<'_>,
+    ) -> PlayedOut {
         self.renew_machine();
-        let mut running = self.moving.empty();
-        running.words_mut().copy_from_slice(lanes);
+        let n_lanes = states.len() * per_state;
+        self.load_lanes(0..n_lanes, |lane| &states[lane / per_state]);
+        self.clear_choices();
         if let Some(policy) = watch.policy {
             self.set_policy(policy);
         }
-        let played =
-            features::run(LastSteps { slots: self, running, max_length, watch }, running.proof());
+        let lanes = |lanes: Range<usize>| {
+            let mut some = self.moving.empty();
+            lanes.for_each(|lane| some.words_mut()[lane / 64] |= 1 << (lane % 64));
+            some
+        };
+        let of_start = |start| lanes(start * per_state..(start + 1) * per_state);
+        let found = self
+            .time_frames()
+            .and_then(|time_frames| InFrames::from_each(time_frames, states, of_start));
+        let (in_frames, joining) = match found {
+            Some((in_frames, joining)) => (Some(in_frames), joining),
+            None => (None, smallvec![Joining { wait: 0, lanes: lanes(0..n_lanes) }]),
+        };
+        let running = self.moving.empty();
+        let played = features::run(
+            LastSteps { slots: self, running, joining, in_frames, max_length, watch },
+            running.proof(),
+        );
         self.clear_choices();
         played
     }

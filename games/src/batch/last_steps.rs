@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use super::in_frames::{InFrames, Joining};
 use super::slots::{Advance, Slots};
 use crate::PlayoutPolicy;
 use crate::compiled_network::features::Kernel;
@@ -36,6 +37,10 @@ pub(crate) struct PlayedOut {
 pub(super) struct LastSteps<'a, 'w, B: Block> {
     pub(super) slots: &'a mut Slots<B>,
     pub(super) running: B,
+    /// When they begin.
+    pub(super) joining: SmallVec<[Joining<B>; 4]>,
+    /// If they are kept in the same time frames.
+    pub(super) in_frames: Option<InFrames>,
     pub(super) max_length: u32,
     pub(super) watch: &'a mut Watch<'w>,
 }
@@ -46,41 +51,78 @@ impl<B: Block> Kernel for LastSteps<'_, '_, B> {
 
     #[inline(always)]
     fn run(mut self) -> PlayedOut {
-        let at_end = self.slots.results().terminal as usize;
         let mut ended = self.running.empty();
         let (mut n_states, mut longest) = (0, 0);
         let mut is_whole = true;
-        for length in 0.. {
-            self.slots.compute_state();
-            let terminal = self.slots.slots[at_end] & self.running;
-            if terminal.any() {
-                ended |= terminal;
-                longest = length;
-                self.running &= !terminal;
+        for time in 0.. {
+            if let Some(in_frames) = &self.in_frames {
+                self.slots.enter_frame(Some(in_frames.frame()));
             }
-            if length == self.max_length || !self.running.any() {
+            self.join(time);
+            if self.running.any() {
+                self.slots.compute_state();
+                let terminal =
+                    self.slots.slots[self.slots.results().terminal as usize] & self.running;
+                if terminal.any() {
+                    ended |= terminal;
+                    longest = self.longest(terminal, time).max(longest);
+                    self.running &= !terminal;
+                }
+                self.cut(time);
+            }
+            if !self.running.any() && self.joining.iter().all(|joining| joining.wait <= time) {
                 break;
             }
-            is_whole = (self.watch.go_on)(n_states);
-            if !is_whole {
-                break;
+            if self.running.any() {
+                is_whole = (self.watch.go_on)(n_states);
+                if !is_whole {
+                    break;
+                }
+                self.running = match self.watch.policy {
+                    None => self.slots.choose(self.running),
+                    Some(_) => self.slots.choose_by_policy(self.running),
+                };
+                if self.watch.recorded.is_some() {
+                    self.record();
+                }
+                n_states += self.running.count();
+                Advance { slots: &mut *self.slots, moving: self.running }.run();
             }
-            self.running = match self.watch.policy {
-                None => self.slots.choose(self.running),
-                Some(_) => self.slots.choose_by_policy(self.running),
-            };
-            if self.watch.recorded.is_some() {
-                self.record();
+            if let Some(in_frames) = &mut self.in_frames {
+                in_frames.go_on();
             }
-            n_states += self.running.count();
-            Advance { slots: &mut *self.slots, moving: self.running }.run();
         }
+        self.slots.enter_frame(None);
         self.slots.moving = self.running.empty();
         PlayedOut { terminal: SmallVec::from_slice(ended.words()), longest, n_states, is_whole }
     }
 }
 
 impl<B: Block> LastSteps<'_, '_, B> {
+    /// Begins with the lanes whose time it is.
+    #[inline(always)]
+    fn join(&mut self, time: usize) {
+        for joining in self.joining.iter().filter(|joining| joining.wait == time) {
+            self.running |= joining.lanes;
+        }
+    }
+
+    /// Gives up the lanes that have made the greatest number of steps.
+    #[inline(always)]
+    fn cut(&mut self, time: usize) {
+        let max_length = self.max_length as usize;
+        for joining in self.joining.iter().filter(|joining| joining.wait + max_length == time) {
+            self.running &= !joining.lanes;
+        }
+    }
+
+    /// The steps that the longest of some running lanes has made.
+    #[inline(always)]
+    fn longest(&self, lanes: B, time: usize) -> u32 {
+        let of_lanes = self.joining.iter().filter(|joining| (joining.lanes & lanes).any());
+        of_lanes.map(|joining| (time - joining.wait) as u32).max().unwrap_or(0)
+    }
+
     /// Writes down the moves of the lane that is recorded.
     #[cold]
     fn record(&mut self) {

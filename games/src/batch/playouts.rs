@@ -9,6 +9,7 @@
 //! for the second time, or after all playouts.
 
 use super::ages::Ages;
+use super::in_frames::InFrames;
 use super::pace::Pace;
 use super::slots::Slots;
 use crate::State;
@@ -156,6 +157,8 @@ pub(super) struct Run<'a, B: Block> {
     /// By lane: steps of its playout.
     ages: Ages<B>,
     pace: Pace,
+    /// If they are kept in the same time frames, in place of the pace.
+    in_frames: Option<InFrames>,
     running: B,
     /// The lanes whose ends are put aside.
     ended: B,
@@ -183,6 +186,9 @@ impl<'a, B: Block> Run<'a, B> {
                 B::N_PIECES,
                 slots.chooser.work,
             ),
+            in_frames: slots
+                .time_frames()
+                .and_then(|time_frames| InFrames::from(time_frames, from)),
             running: none,
             ended: none,
             slots,
@@ -196,12 +202,7 @@ impl<B: Block> Kernel for Run<'_, B> {
 
     #[inline(always)]
     fn run(mut self) -> Playouts {
-        let at_end = self.slots.results().terminal as usize;
-        let starts = [self.running.empty(), self.running.full()];
-        let first = self.slots.program.fact(0);
-        for (fact, &holds) in self.slots.slots[first..].iter_mut().zip(&self.origin) {
-            *fact = starts[usize::from(holds)];
-        }
+        self.fill();
         self.running = self.start(self.running.full());
         let mut is_over = !self.running.any();
         while !is_over {
@@ -210,7 +211,11 @@ impl<B: Block> Kernel for Run<'_, B> {
                 self.result.n_abandoned += self.running.count();
                 break;
             }
+            if let Some(in_frames) = &self.in_frames {
+                self.slots.enter_frame(Some(in_frames.frame()));
+            }
             self.slots.compute_state();
+            let at_end = self.slots.results().terminal as usize;
             let terminal = self.slots.slots[at_end] & self.running;
             if terminal.any() {
                 self.end(terminal);
@@ -230,22 +235,44 @@ impl<B: Block> Kernel for Run<'_, B> {
             }
             self.result.n_states += moving.count();
             let has_ended = (self.running & !moving).any();
-            let may_start = self.pace.may_start(self.slots.chooser.work, has_ended);
+            let may_start = match &mut self.in_frames {
+                Some(in_frames) => {
+                    in_frames.go_on();
+                    in_frames.may_start(!moving.any())
+                }
+                None => self.pace.may_start(self.slots.chooser.work, has_ended),
+            };
             let renewed = if may_start { self.start(!moving) } else { moving.empty() };
             self.ages.grow(renewed);
-            // Waiting lanes go on as the interpreter has it: they count in the work of choosing.
-            self.slots.compute_next_of(!renewed, moving.empty());
-            self.slots.renew(&self.origin, renewed);
+            if may_start && self.in_frames.as_mut().is_some_and(InFrames::starts_together) {
+                self.fill();
+            } else {
+                // Waiting lanes go on as the interpreter has it: they count in the work of
+                // choosing.
+                self.slots.compute_next_of(!renewed, moving.empty());
+                self.slots.renew(&self.origin, renewed);
+            }
             self.running = moving | renewed;
             is_over = !self.running.any() && (may_start || self.is_enough());
         }
         self.compute_goals();
+        self.slots.enter_frame(None);
         self.slots.moving = self.running.empty();
         self.result
     }
 }
 
 impl<B: Block> Run<'_, B> {
+    /// Puts the state that playouts start from into all lanes.
+    #[inline(always)]
+    fn fill(&mut self) {
+        let starts = [self.running.empty(), self.running.full()];
+        let first = self.slots.program.fact(0);
+        for (fact, &holds) in self.slots.slots[first..].iter_mut().zip(&self.origin) {
+            *fact = starts[usize::from(holds)];
+        }
+    }
+
     /// Whether no further playouts may start.
     #[inline(always)]
     fn is_enough(&self) -> bool {
@@ -284,13 +311,10 @@ impl<B: Block> Run<'_, B> {
         }
         self.ended |= terminal;
         let kept = !terminal;
-        let inputs = match &self.slots.machine {
-            Some(machine) => &machine.results.score.inputs,
-            None => &self.slots.program.results.score.inputs,
-        };
-        for &[source, target] in inputs {
-            let to = &mut self.slots.goals[target as usize];
-            *to = *to & kept | self.slots.slots[source as usize] & terminal;
+        let Slots { program, translation, slots, goals, .. } = &mut *self.slots;
+        for &[source, target] in &translation.results(program).score.inputs {
+            let to = &mut goals[target as usize];
+            *to = *to & kept | slots[source as usize] & terminal;
         }
     }
 

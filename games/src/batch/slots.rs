@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
+use super::translation::Translation;
 use crate::PlayoutPolicy;
 use crate::compiled_network::choice::{Choose, Chooser};
 use crate::compiled_network::features::{self, Kernel};
@@ -12,14 +13,14 @@ use crate::compiled_network::machine::Machine;
 use crate::compiled_network::parts::{InPlace, Part, Results};
 use crate::compiled_network::schedule::ALL;
 use crate::compiled_network::{CompiledNetwork, Width};
+use crate::network::time_frames::TimeFrames;
 
 /// Slots of one width.
 pub(crate) struct Slots<B: Block> {
     pub(crate) program: Arc<CompiledNetwork>,
     width: Width,
     proof: B::Proof,
-    /// What runs in place of the program's own code.
-    pub(crate) machine: Option<Arc<Machine>>,
+    pub(super) translation: Translation,
     pub(crate) slots: Vec<B>,
     pub(crate) chooser: Chooser<B>,
     /// The lanes whose moves are chosen.
@@ -48,7 +49,7 @@ impl<B: Block> Slots<B> {
         Self {
             width,
             proof,
-            machine: None,
+            translation: Translation::default(),
             slots: empty_slots(program.results.n_slots, proof),
             chooser: Chooser::new(&program.choices, seed, proof),
             moving: B::none(proof),
@@ -62,20 +63,49 @@ impl<B: Block> Slots<B> {
     /// Switches to machine code once there is some. Only between steps: the code for the
     /// next state may read values that the same code left when it computed legal moves.
     pub(super) fn renew_machine(&mut self) {
-        if self.machine.is_none()
+        if !self.is_translated()
             && let Some(machine) = self.program.machine(self.width).cloned()
         {
             self.take_machine(machine);
         }
+        if self.translation.of_frames.is_none()
+            && self.width == Width::Lanes512
+            && let Some(machines) = self.program.frame_machines().cloned()
+        {
+            machines.iter().for_each(|machine| self.make_room(&machine.results));
+            self.translation.of_frames = Some(machines);
+        }
+    }
+
+    /// By which playouts are kept at the same steps.
+    pub(super) fn time_frames(&self) -> Option<&Arc<TimeFrames>> {
+        self.program.time_frames(self.width)
+    }
+
+    /// Says which time frame lanes are in whose moves are chosen from now on; results are right
+    /// about those only. With `None`, they are right about all lanes.
+    #[inline(always)]
+    pub(super) fn enter_frame(&mut self, frame: Option<usize>) {
+        self.translation.frame = frame;
+        self.chooser.ignores_others = frame.is_some();
     }
 
     /// Switches to this machine code, which was made for the width.
     pub(crate) fn take_machine(&mut self, machine: Arc<Machine>) {
-        let Results { n_slots, n_goal_slots, .. } = machine.results;
+        self.make_room(&machine.results);
+        self.translation.whole = Some(machine);
+    }
+
+    /// Whether machine code runs in place of the program's own code.
+    pub(crate) fn is_translated(&self) -> bool {
+        self.translation.whole.is_some()
+    }
+
+    /// Adds the slots that results take.
+    fn make_room(&mut self, results: &Results) {
         let none = self.moving.empty();
-        self.slots.resize(n_slots.max(self.slots.len()), none);
-        self.goals.resize(n_goal_slots.max(self.goals.len()), none);
-        self.machine = Some(machine);
+        self.slots.resize(results.n_slots.max(self.slots.len()), none);
+        self.goals.resize(results.n_goal_slots.max(self.goals.len()), none);
     }
 
     /// Begins the random numbers of another seed.
@@ -94,13 +124,13 @@ impl<B: Block> Slots<B> {
     /// Where results are.
     #[inline(always)]
     pub(crate) fn results(&self) -> &Results {
-        self.machine.as_ref().map_or(&self.program.results, |machine| &machine.results)
+        self.translation.results(&self.program)
     }
 
     /// Computes legal moves and terminal lanes.
     #[inline(always)]
     pub(crate) fn compute_state(&mut self) {
-        match &self.machine {
+        match self.translation.current() {
             Some(machine) => machine.state.run(&mut self.slots),
             None => interpret(&self.program.state, &mut self.slots),
         }
@@ -109,7 +139,7 @@ impl<B: Block> Slots<B> {
     /// Computes the next state.
     #[inline(always)]
     pub(crate) fn compute_next(&mut self) {
-        match &self.machine {
+        match self.translation.current() {
             Some(machine) => machine.next.run(&mut self.slots),
             None => interpret(&self.program.next, &mut self.slots),
         }
@@ -132,8 +162,7 @@ impl<B: Block> Slots<B> {
     /// holds there.
     #[inline(always)]
     pub(super) fn renew(&mut self, origin: &[bool], renewed: B) {
-        let results =
-            self.machine.as_ref().map_or(&self.program.results, |machine| &machine.results);
+        let results = self.translation.results(&self.program);
         let first = self.program.fact(0);
         if let Some(in_place) = &results.in_place {
             replace_elsewhere(in_place, &mut self.slots);
@@ -163,7 +192,7 @@ impl<B: Block> Slots<B> {
     /// Computes goals from their inputs.
     #[inline(always)]
     pub(crate) fn compute_goals(&mut self) {
-        match &self.machine {
+        match self.translation.current() {
             Some(machine) => machine.goals.run(&mut self.goals),
             None => interpret(&self.program.goals.code, &mut self.goals),
         }
@@ -172,7 +201,7 @@ impl<B: Block> Slots<B> {
     /// Computes goals from the inputs that the code for the state leaves for that.
     #[inline(always)]
     pub(super) fn compute_score(&mut self) {
-        match (&self.machine, &self.program.score) {
+        match (self.translation.current(), &self.program.score) {
             (Some(machine), _) => {
                 machine.score.as_ref().unwrap_or(&machine.goals).run(&mut self.goals);
             }
@@ -233,8 +262,8 @@ impl<B: Block> Kernel for Advance<'_, B> {
     fn run(self) {
         let Self { slots: of, moving } = self;
         of.compute_next_of(moving, !moving);
-        let Slots { program, machine, slots, .. } = of;
-        let results = machine.as_ref().map_or(&program.results, |machine| &machine.results);
+        let Slots { program, translation, slots, .. } = of;
+        let results = translation.results(program);
         if let Some(in_place) = &results.in_place {
             return replace_elsewhere(in_place, slots);
         }

@@ -137,6 +137,8 @@ pub(crate) struct Chooser<B: Block> {
     rank: [B::Piece; MAX_BITS],
     /// What choosing has cost so far, in operations on pieces, roughly.
     pub(crate) work: u64,
+    /// What is legal in lanes that do not choose may be wrong, and has no influence.
+    pub(crate) ignores_others: bool,
     preference: Preference<B::Piece>,
 }
 
@@ -177,6 +179,19 @@ struct Tally<P> {
     active: (usize, usize),
 }
 
+impl<P: Lanes> Tally<P> {
+    /// Forgets what was counted in other lanes.
+    #[inline(always)]
+    fn keep(&mut self, lanes: P) {
+        for bit in &mut self.n[..self.n_bits] {
+            *bit &= lanes;
+        }
+        while self.n_bits > 0 && !self.n[self.n_bits - 1].any() {
+            self.n_bits -= 1;
+        }
+    }
+}
+
 impl<B: Block> Chooser<B> {
     /// For choices of a batch with this seed.
     pub(crate) fn new(choices: &Choices, seed: u64, proof: B::Proof) -> Self {
@@ -194,6 +209,7 @@ impl<B: Block> Chooser<B> {
             drawn: [none; MAX_BITS],
             rank: [none; MAX_BITS],
             work: 0,
+            ignores_others: false,
             preference: Preference {
                 moves: vec![none; choices.n_places()],
                 groups: vec![false; n_groups],
@@ -278,6 +294,9 @@ impl<B: Block, const BY_POLICY: bool> Choose<'_, B, BY_POLICY> {
             }
             self.count(role, piece);
             let tally = &mut self.chooser.tallies[role];
+            if self.chooser.ignores_others {
+                tally.keep(self.lanes.piece(piece));
+            }
             tally.several = lanes.empty();
             for &bit in &tally.n[1..tally.n_bits.max(1)] {
                 tally.several |= bit;

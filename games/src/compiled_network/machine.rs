@@ -17,6 +17,7 @@
 mod allocate;
 mod encode;
 mod error;
+mod in_frame;
 mod operations;
 mod pages;
 mod renewal;
@@ -28,23 +29,27 @@ pub use error::NoMachineCode;
 pub(crate) use routine::Routine;
 pub(crate) use target::Target;
 
+use std::sync::Arc;
+
 use self::allocate::{Chunked, Chunks, translate};
+use self::in_frame::in_frame;
 use self::operations::lower;
 use self::renewal::with_masks;
 use super::gates::Library;
-use super::parts::{InPlace, Part, Results};
+use super::parts::{Part, Results};
 use super::schedule::{Schedule, Task};
 use super::score::Score;
 use crate::network::Graph;
+use crate::network::time_frames::{Starts, TimeFrame};
 
 /// A program as machine code.
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) state: Routine,
     pub(crate) next: Routine,
-    pub(crate) goals: Routine,
+    pub(crate) goals: Arc<Routine>,
     /// The goals of ended playouts, if not by the same code.
-    pub(crate) score: Option<Routine>,
+    pub(crate) score: Option<Arc<Routine>>,
     pub(crate) results: Results,
 }
 
@@ -69,14 +74,34 @@ impl Machine {
         score: Option<&Score>,
         target: Target,
     ) -> Result<Self, NoMachineCode> {
-        let moving = task.first_slot;
-        let main = TaskMachine::of(generate_in_place(graph, task, target), target)?;
-        let mut machine = Self::with_task(main, goals_part, graph, score, target)?;
-        let places = task.inputs.iter().zip(&machine.results.next_facts);
-        let elsewhere = places.filter(|(fact, next)| fact != next);
-        let elsewhere = elsewhere.map(|(&fact, &next)| [fact, next]).collect();
-        machine.results.in_place = Some(InPlace { moving, keeping: moving + 1, elsewhere });
-        Ok(machine)
+        let main = TaskMachine::of(generate_in_place(graph, task, |_| false, target), target)?;
+        let machine = Self::with_task(main, goals_part, graph, score, target)?;
+        Ok(Self { results: machine.results.in_place(task), ..machine })
+    }
+
+    /// As this one, which is [in place](Self::in_place), for positions of a time frame.
+    pub(crate) fn of_frame(
+        &self,
+        graph: &Graph,
+        task: &Task,
+        goals_part: &Part,
+        score: Option<&Score>,
+        (frame, starts): (&TimeFrame, Starts),
+        target: Target,
+    ) -> Result<Self, NoMachineCode> {
+        let mut is_known = vec![false; task.inputs.len()];
+        frame.known.iter().for_each(|&(input, _)| is_known[input] = true);
+        // If all playouts start together, no lane is renewed between steps.
+        let stays = |fact: usize| starts == Starts::Together || is_known[fact];
+        let (graph, task) = in_frame(graph, task, frame);
+        let main = TaskMachine::of(generate_in_place(&graph, &task, stays, target), target)?;
+        let Results { goals, n_goal_slots, score: scored, .. } = &self.results;
+        let score = score
+            .map(|score| (score.taken.len(), &score.part, scored.goals.clone(), *n_goal_slots));
+        let goals = (goals_part, goals.clone(), *n_goal_slots);
+        let results = Results::new(main.outputs, main.n_slots, goals, score).in_place(&task);
+        let [state, next] = main.routines.try_into().expect("two phases");
+        Ok(Self { state, next, goals: self.goals.clone(), score: self.score.clone(), results })
     }
 
     fn with_task(
@@ -94,18 +119,23 @@ impl Machine {
             Some(score) => {
                 let PartMachine { routine, outputs, n_slots } =
                     PartMachine::new(&score.graph, &score.part, target)?;
-                (Some(routine), Some((score.taken.len(), &score.part, outputs, n_slots)))
+                (Some(Arc::new(routine)), Some((score.taken.len(), &score.part, outputs, n_slots)))
             }
         };
         let results = Results::new(main.outputs, main.n_slots, goal_slots, score_slots);
         let [state, next] = main.routines.try_into().expect("two phases");
-        Ok(Self { state, next, goals, score, results })
+        Ok(Self { state, next, goals: Arc::new(goals), score, results })
     }
 
     /// Bytes of code.
     pub(crate) fn n_bytes(&self) -> usize {
-        let routines = [&self.state, &self.next, &self.goals].into_iter().chain(&self.score);
-        routines.map(Routine::n_bytes).sum()
+        let shared = std::iter::once(&self.goals).chain(&self.score);
+        self.n_own_bytes() + shared.map(|routine| routine.n_bytes()).sum::<usize>()
+    }
+
+    /// Those that no machine of another time frame has.
+    pub(crate) fn n_own_bytes(&self) -> usize {
+        self.state.n_bytes() + self.next.n_bytes()
     }
 }
 
@@ -171,9 +201,15 @@ impl PartMachine {
 
 /// Code of all phases of a task whose inputs are renewed in place, as far as possible. The
 /// two slots after those of the task are masks: the lanes that take the next values, and those that
-/// keep the old ones.
-fn generate_in_place(graph: &Graph, task: &Task, target: Target) -> Chunked {
-    let (graph, task) = with_masks(graph, task);
+/// keep the old ones. `stays` says which inputs are left alone if their next values are the old
+/// ones, in all lanes.
+fn generate_in_place(
+    graph: &Graph,
+    task: &Task,
+    stays: impl Fn(usize) -> bool,
+    target: Target,
+) -> Chunked {
+    let (graph, task) = with_masks(graph, task, stays);
     let mut schedule = Schedule::new(&graph, &Library::new(), &task, &target.prices());
     schedule.renew_in_place(task.n_renewed);
     translate(&lower(&schedule, target.is_avx512), &schedule, target)

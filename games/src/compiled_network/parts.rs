@@ -84,6 +84,16 @@ impl Results {
         let terminal = state.pop().expect("the last one is whether it is terminal");
         Self { n_slots, terminal, next_facts, n_goal_slots, goals, score, in_place: None }
     }
+
+    /// For code that replaces the facts. `task` is what it was asked to do.
+    pub(crate) fn in_place(mut self, task: &Task) -> Self {
+        let moving = task.first_slot;
+        let places = task.inputs.iter().zip(&self.next_facts);
+        let elsewhere = places.filter(|(fact, next)| fact != next);
+        let elsewhere = elsewhere.map(|(&fact, &next)| [fact, next]).collect();
+        self.in_place = Some(InPlace { moving, keeping: moving + 1, elsewhere });
+        self
+    }
 }
 
 impl Part {

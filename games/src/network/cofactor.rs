@@ -35,7 +35,7 @@ pub(crate) fn cofactor_size(network: &Network, known: &[(usize, bool)]) -> (usiz
 /// The inputs of moves whose values follow from legality: a move that is never legal is
 /// not made, and a role's only move is made. `resolve` maps a literal to the literal
 /// that it equals.
-fn known_moves(network: &Network, resolve: impl Fn(Lit) -> Lit) -> Vec<(usize, bool)> {
+pub(super) fn known_moves(network: &Network, resolve: impl Fn(Lit) -> Lit) -> Vec<(usize, bool)> {
     let mut known = Vec::new();
     for (id, role) in network.role_ids().zip(&network.roles) {
         let first = network.first_move(id);
@@ -63,7 +63,7 @@ fn with_inputs(network: &Network, known: &[(usize, bool)]) -> Vec<Lit> {
 }
 
 /// As [`with_inputs`], and conjunctions that follow from it.
-fn folding(network: &Network, known: &[(usize, bool)]) -> Vec<Lit> {
+pub(super) fn folding(network: &Network, known: &[(usize, bool)]) -> Vec<Lit> {
     let mut same_as = with_inputs(network, known);
     for (node, [left, right]) in network.graph.ands() {
         if let Some(lit) = folded(left.replaced_by(&same_as), right.replaced_by(&same_as)) {

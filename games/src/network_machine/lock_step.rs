@@ -137,12 +137,9 @@ impl LockStep {
         watch: &mut Watch<'_>,
     ) -> (&Batch, PlayedOut) {
         let batch = self.batch(chunk.n_playouts());
-        batch.load_each(chunk.starts, chunk.per_start);
-        let mut lanes: SmallVec<[u64; 8]> = SmallVec::from_elem(0, batch.n_lanes() / 64);
-        (0..chunk.n_playouts()).for_each(|lane| lanes[lane / 64] |= 1 << (lane % 64));
         // Each chunk has random numbers of its own.
         let seed = if chunk.first == 0 { plan.seed } else { mix(plan.seed ^ chunk.first as u64) };
-        let played = batch.play_out(&lanes, plan.max_length, seed, watch);
+        let played = batch.play_out(chunk.starts, chunk.per_start, plan.max_length, seed, watch);
         batch.evaluate_goals();
         (batch, played)
     }

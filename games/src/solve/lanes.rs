@@ -84,7 +84,7 @@ impl<B: Block> SideBySide<B> {
 impl<B: Block> Expander for SideBySide<B> {
     fn expand(&mut self, states: &[u64], n_words: usize, group: &mut Group) -> Result<(), Fault> {
         group.begin();
-        if self.slots.machine.is_none()
+        if !self.slots.is_translated()
             && let Some(machine) = self.slots.program.machine_beside().cloned()
         {
             self.slots.take_machine(machine);

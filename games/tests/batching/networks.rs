@@ -3,12 +3,29 @@
 use std::sync::Arc;
 
 use games::network::{GoalValue, Graph, Lit, RoleOutputs};
-use games::{Case, Expression, Game, Leniency, Network, library, validate};
+use games::{
+    Cancel, Case, Expression, Game, GroundingLimits, Leniency, Network, ground, library, validate,
+};
 
 /// Some valid game: what a network made by hand says of itself.
 pub(crate) fn game(name: &str) -> Arc<Game> {
     let text = library::find(name).unwrap().text;
     Arc::new(validate::read(name, text, Case::Folded, Leniency::Strict).game.unwrap())
+}
+
+/// The network of a shipped game.
+pub(crate) fn network(name: &str) -> Arc<Network> {
+    grounded(&game(name))
+}
+
+/// The network of a game by its rules.
+pub(crate) fn network_of(text: &str) -> Arc<Network> {
+    let read = validate::read("test", text, Case::Folded, Leniency::Strict);
+    grounded(&Arc::new(read.game.unwrap()))
+}
+
+fn grounded(game: &Arc<Game>) -> Arc<Network> {
+    Arc::new(ground(game, &GroundingLimits::default(), &Cancel::new()).unwrap())
 }
 
 /// The next number of a linear congruential generator, below `n`.

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use games::batch::{Limits, PlayoutControl, Playouts};
 use games::compiled_network::{CompiledNetwork, Width};
-use games::{Batch, Cancel, GroundingLimits, ground};
+use games::{Batch, Network};
 
-use super::networks::{counter, game, tic_tac_toe};
+use super::chains::chains;
+use super::networks::{counter, network, network_of, tic_tac_toe};
 
 fn limits(n_playouts: u64) -> Limits {
     Limits { n_playouts, ..Limits::default() }
@@ -141,17 +142,58 @@ fn playouts_without_steps_come_to_an_end() {
 
 #[test]
 fn machine_code_plays_the_same_games() {
-    for name in ["breakthrough_5x5", "go_5x5", "hex_5x5", "othello_4x4", "tron"] {
-        for width in [Width::Lanes256, Width::Lanes512] {
-            let effort = GroundingLimits::default();
-            let network = ground(&game(name), &effort, &Cancel::new()).unwrap();
-            let program = Arc::new(CompiledNetwork::new(Arc::new(network)));
-            let state = program.network().initial_state();
-            let play = || Batch::new(&program, width, 3).playouts(&state, &limits(2000));
-            let interpreted = play();
-            if program.translate(width).is_ok() {
-                assert_eq!(play(), interpreted, "{name}, {width:?}");
-            }
+    for name in ["amazons_6x6", "breakthrough_5x5", "go_5x5", "hex_5x5", "othello_4x4", "tron"] {
+        check_machine_code(&network(name), name);
+    }
+}
+
+/// Compares the playouts of machine code with those of the interpreter.
+fn check_machine_code(network: &Arc<Network>, name: &str) {
+    for width in [Width::Lanes256, Width::Lanes512] {
+        let program = Arc::new(CompiledNetwork::new(Arc::clone(network)));
+        let state = network.initial_state();
+        let play = || Batch::new(&program, width, 3).playouts(&state, &limits(2000));
+        let interpreted = play();
+        if program.translate(width).is_ok() {
+            assert_eq!(play(), interpreted, "{name}, {width:?}");
+        }
+    }
+}
+
+/// Playouts that are kept at the same steps are as many, as long and end as those that start at any
+/// time, whether they start by turns or all together, and from any state.
+#[test]
+fn time_frames_change_no_statistics() {
+    for (name, network, n_frames, max_length) in
+        [("amazons_6x6", network("amazons_6x6"), 2, 200), ("chains", network_of(&chains(5)), 4, 25)]
+    {
+        check_machine_code(&network, name);
+        let program = Arc::new(CompiledNetwork::new(network));
+        assert_eq!(program.n_time_frames(Width::Lanes256), 0, "{name}");
+        assert!(program.n_time_frames(Width::Lanes512) >= n_frames, "{name}");
+        let _ = program.translate(Width::Lanes512);
+        let mut walk = Batch::new(&program, Width::Lanes64, 1);
+        for n_steps in [0, 1, 2, 3] {
+            let state = walk.state(0);
+            let play = |width, n| {
+                let played = Batch::new(&program, width, 1).playouts(&state, &limits(n));
+                assert_eq!((played.n, played.n_cut, played.n_stuck), (n, 0, 0), "{name}");
+                assert!(played.max_length <= max_length - n_steps, "{name}");
+                assert_eq!(played.goals[0].n(), n, "{name}");
+                [played.mean_length().unwrap(), played.goals[0].mean().unwrap()]
+            };
+            let n = 20_000;
+            let (framed, free) = (play(Width::Lanes512, n), play(Width::Lanes256, n));
+            // Four standard errors of the difference, or more.
+            let error = 4.0 * (2.0 / n as f64).sqrt();
+            assert!((framed[0] - free[0]).abs() < error * 5.0, "{name}: {framed:?}, {free:?}");
+            assert!((framed[1] - free[1]).abs() < error * 50.0, "{name}: {framed:?}, {free:?}");
+            // Fewer than lanes, and more by one.
+            play(Width::Lanes512, 100);
+            play(Width::Lanes512, 513);
+            walk.evaluate();
+            walk.choose_at_random();
+            walk.advance();
         }
     }
 }

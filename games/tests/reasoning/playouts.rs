@@ -10,6 +10,8 @@ use games::{
     validate,
 };
 
+use super::chains::chains;
+
 /// The prover and the network of a shipped game.
 fn machines(name: &str) -> [Box<dyn StateMachine>; 2] {
     machines_of(library::find(name).unwrap().text)
@@ -247,6 +249,57 @@ fn the_best_playout_can_be_played_again() {
                 }
             }
         }
+    }
+}
+
+/// Playouts in a batch whose starts are at different steps: each line is of legal moves and leads to
+/// an end, and the rewards there are those that were added up.
+#[test]
+fn playouts_from_different_steps_follow_the_rules() {
+    let machines = [machines("amazons_6x6"), machines("checkers_6x6"), machines_of(&chains(5))];
+    for [_, mut machine] in machines {
+        assert_eq!(machine.playout_width(), 512);
+        let roles = machine.game().role_ids();
+        let mut line = vec![machine.initial_state().unwrap()];
+        for step in 0..6 {
+            let children = children(machine.as_mut(), &line[step]);
+            line.push(children[children.len() * step / 6].clone());
+        }
+        let starts = [6, 0, 1, 3, 4, 5].map(|step| line[step].clone());
+        let plan =
+            PlayoutPlan { per_start: 43, max_length: 1000, seed: 4, ..PlayoutPlan::default() };
+        let sums = sums(machine.as_mut(), &starts, &plan);
+        let (mut n_states, mut longest, mut legal) = (0, 0, Vec::new());
+        for (start, first) in starts.iter().enumerate() {
+            let mut rewards = vec![0; roles.len()];
+            for playout in start * 43..(start + 1) * 43 {
+                let (mut state, mut next) = (first.clone(), State::default());
+                let line = machine.playout_line(&starts, &plan, playout).unwrap();
+                for joint_move in line.chunks(roles.len()) {
+                    assert!(!machine.is_terminal(&state).unwrap());
+                    for (role, made) in roles.clone().zip(joint_move) {
+                        machine.legal_moves(&state, role, &mut legal).unwrap();
+                        assert!(legal.contains(made));
+                    }
+                    machine.next_state(&state, joint_move, &mut next).unwrap();
+                    std::mem::swap(&mut state, &mut next);
+                }
+                assert!(machine.is_terminal(&state).unwrap());
+                for (role, sum) in roles.clone().zip(&mut rewards) {
+                    let goal = machine.goal(&state, role).unwrap().unique().unwrap();
+                    *sum += u64::from(goal.value());
+                }
+                let length = line.len() / roles.len();
+                n_states += length as u64;
+                longest = longest.max(length as u32);
+            }
+            let summed: Vec<u64> = roles.clone().map(|role| sums.rewards(start, role)).collect();
+            assert_eq!((sums.n_scored(start), summed), (43, rewards));
+        }
+        assert_eq!((sums.n_states, sums.longest), (n_states, longest));
+        // Cut at the same length, whenever they begin.
+        let cut = self::sums(machine.as_mut(), &starts, &PlayoutPlan { max_length: 2, ..plan });
+        assert_eq!((cut.n_states, cut.n_unscored(0)), (6 * 43 * 2, 43));
     }
 }
 

@@ -1,0 +1,29 @@
+//! What a task takes in the positions of a time frame.
+
+use crate::compiled_network::schedule::Task;
+use crate::network::time_frames::TimeFrame;
+use crate::network::{Graph, Lit};
+
+/// A task for positions in which the inputs of `frame` have their values. Facts that are known
+/// before a step and after it to be the same are wanted as they are.
+pub(super) fn in_frame(old: &Graph, task: &Task, frame: &TimeFrame) -> (Graph, Task) {
+    let mut graph = Graph::new(old.n_inputs());
+    let mut copies = graph.literals();
+    for &(input, holds) in &frame.known {
+        copies[1 + input] = Lit::FALSE.negated_if(holds);
+    }
+    for (_, operands) in old.ands() {
+        let [left, right] = operands.map(|one| one.replaced_by(&copies));
+        copies.push(graph.and(left, right));
+    }
+    let mut task = task.clone();
+    for literal in task.wanted.iter_mut().flatten() {
+        *literal = literal.replaced_by(&copies);
+    }
+    for (fact, next) in task.wanted[1].iter_mut().take(task.n_renewed).enumerate() {
+        if *next == copies[1 + fact] {
+            *next = graph.input(fact);
+        }
+    }
+    (graph, task)
+}
