@@ -92,6 +92,10 @@ struct Measurement {
     not_ground: Option<String>,
     /// States computed at once.
     lanes: u32,
+    /// If playouts are kept at the same steps: how many parts of a match or turns have code of their
+    /// own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_frames: Option<usize>,
     threads: u32,
     /// Wall clock of the playouts.
     seconds: f64,
@@ -150,6 +154,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         reasoner: reasoner.name(),
         not_ground: reasoner.not_ground().map(str::to_owned),
         lanes: reasoner.n_lanes(),
+        time_frames: Some(reasoner.n_time_frames()).filter(|&n| n > 0),
         threads: arguments.threads,
         seconds,
         cpu_seconds,
@@ -182,8 +187,9 @@ fn print(stdout: &mut impl Write, measurement: &Measurement) -> io::Result<()> {
         lanes if *reasoner == "batch" => format!(" of {lanes} lanes as machine code"),
         lanes => format!(" of {lanes} lanes"),
     };
+    let frames = measurement.time_frames.map_or_else(String::new, |n| format!(", {n} time frames"));
     let threads = counted(measurement.threads, "thread", "threads");
-    writeln!(stdout, "{game}, reasoner: {reasoner}{lanes}, {threads}")?;
+    writeln!(stdout, "{game}, reasoner: {reasoner}{lanes}{frames}, {threads}")?;
     writeln!(stdout, "  time         {seconds:.2} s, {cpu_seconds:.2} s of CPU")?;
     writeln!(
         stdout,

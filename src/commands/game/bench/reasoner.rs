@@ -124,6 +124,14 @@ impl Reasoner {
         }
     }
 
+    /// Time frames of the playouts, each with code of its own; 0 if they start at any time.
+    pub(super) fn n_time_frames(&self) -> usize {
+        match self {
+            Self::Single { .. } => 0,
+            Self::Batch { program, width, .. } => program.n_time_frames(*width),
+        }
+    }
+
     /// Why it is the prover and not the network, if a network was preferred.
     pub(super) fn not_ground(&self) -> Option<&str> {
         match self {
