@@ -301,6 +301,12 @@ impl Batch {
         playouts
     }
 
+    /// Lets playouts begin at any time, in place of keeping them in time frames: for programs that
+    /// will not be translated, since only machine code makes use of time frames.
+    pub(crate) fn start_at_any_time(&mut self) {
+        self.core.start_at_any_time();
+    }
+
     /// Plays from some states to the end, each in `per_state` lanes, one after the other, from the
     /// first lane on, by random numbers of a seed. Terminal lanes keep their state.
     ///

@@ -38,6 +38,8 @@ pub(super) trait Core: Send {
     fn moving_mut(&mut self) -> &mut [u64];
     /// Begins the random numbers of another seed.
     fn reseed(&mut self, seed: u64);
+    /// Lets playouts begin at any time.
+    fn start_at_any_time(&mut self);
     /// Plays each state to the end in the same number of adjacent lanes, beginning with the first
     /// lane.
     fn play_out(
@@ -165,6 +167,10 @@ impl<B: Block> Core for Slots<B> {
         );
         self.clear_choices();
         played
+    }
+
+    fn start_at_any_time(&mut self) {
+        self.starts_at_any_time = true;
     }
 
     fn made(&self, place: usize) -> &[u64] {

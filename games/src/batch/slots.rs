@@ -21,6 +21,8 @@ pub(crate) struct Slots<B: Block> {
     width: Width,
     proof: B::Proof,
     pub(super) translation: Translation,
+    /// Playouts are not kept in time frames.
+    pub(super) starts_at_any_time: bool,
     pub(crate) slots: Vec<B>,
     pub(crate) chooser: Chooser<B>,
     /// The lanes whose moves are chosen.
@@ -50,6 +52,7 @@ impl<B: Block> Slots<B> {
             width,
             proof,
             translation: Translation::default(),
+            starts_at_any_time: false,
             slots: empty_slots(program.results.n_slots, proof),
             chooser: Chooser::new(&program.choices, seed, proof),
             moving: B::none(proof),
@@ -79,7 +82,7 @@ impl<B: Block> Slots<B> {
 
     /// By which playouts are kept at the same steps.
     pub(super) fn time_frames(&self) -> Option<&Arc<TimeFrames>> {
-        self.program.time_frames(self.width)
+        if self.starts_at_any_time { None } else { self.program.time_frames(self.width) }
     }
 
     /// Says which time frame lanes are in whose moves are chosen from now on; results are right

@@ -18,11 +18,15 @@ pub(super) const MAX_TRANSLATED: usize = 50_000;
 /// Translates the code for batches of more than 64 lanes, unless it is done or the
 /// network is too large; code that is not translated is interpreted.
 pub(super) fn prepare(program: &CompiledNetwork) {
-    if program.size().n_ands <= MAX_TRANSLATED {
+    if is_translated(program) {
         // Not every CPU has machine code.
         let _ = program.translate(Width::Lanes256);
         let _ = program.translate(Width::Lanes512);
     }
+}
+
+fn is_translated(program: &CompiledNetwork) -> bool {
+    program.size().n_ands <= MAX_TRANSLATED
 }
 
 /// Plays from each start, batch after batch. Lanes that have ended wait for the last one
@@ -126,7 +130,13 @@ impl LockStep {
         let has_room = |width: &Width| *width != Width::Lanes64 && width.n_lanes() >= n_playouts;
         let place = Width::ALL.iter().position(has_room).unwrap_or(Width::ALL.len() - 1);
         let program = &self.program;
-        self.batches[place].get_or_insert_with(|| Batch::new(program, Width::ALL[place], 0))
+        self.batches[place].get_or_insert_with(|| {
+            let mut batch = Batch::new(program, Width::ALL[place], 0);
+            if !is_translated(program) {
+                batch.start_at_any_time();
+            }
+            batch
+        })
     }
 
     /// Plays the playouts of a chunk: those that one batch has room for.
