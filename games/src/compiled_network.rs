@@ -155,7 +155,8 @@ impl CompiledNetwork {
     /// Translates it into machine code for batches of this width, unless that was done
     /// before. Existing batches use it from their next evaluation or playouts on, so
     /// another thread may translate while they run. The results are the same. It takes
-    /// about as long as [`CompiledNetwork::new`].
+    /// about as long as [`CompiledNetwork::new`]; 512 lanes take up to five times as long if
+    /// there are [time frames](Self::n_time_frames), each of which has code of its own.
     ///
     /// # Errors
     /// If there is no machine code for this width or on this computer. Batches then keep
@@ -178,7 +179,7 @@ impl CompiledNetwork {
         Ok(())
     }
 
-    /// Code for playouts that are in the same time frame, one by one; none if there are no frames.
+    /// Code for playouts that are in the same time frame, by frame; none if there are no frames.
     fn translate_frames(&self, whole: &Machine) -> Vec<Machine> {
         let Some(time_frames) = self.time_frames(Width::Lanes512) else { return Vec::new() };
         let of_frame = |frame| {
@@ -200,9 +201,10 @@ impl CompiledNetwork {
         self.time_frames.get_or_init(|| TimeFrames::new(&self.network).map(Arc::new)).as_ref()
     }
 
-    /// How many time frames there are for playouts of this width: playouts that are at the same step
-    /// need only code for what is not known by then, such as whose turn it is. 0 if playouts start
-    /// at any time, since frames would save little.
+    /// The number of time frames of playouts: machine code for playouts at the same step leaves out
+    /// what is known by then, such as whose turn it is. 0 if playouts start at any time: where
+    /// frames save little, take too long to find, or the width is less than 512. The first call
+    /// may take some tenths of a second.
     #[must_use]
     pub fn n_time_frames(&self, width: Width) -> usize {
         self.time_frames(width).map_or(0, |time_frames| time_frames.frames().len())

@@ -82,9 +82,10 @@ impl InFrames {
         }
     }
 
-    /// Begins anew if all playouts start together; whether they do.
+    /// Returns to the first step if all playouts start together, else nothing. Returns whether it
+    /// did.
     #[inline(always)]
-    pub(super) fn starts_together(&mut self) -> bool {
+    pub(super) fn restart_together(&mut self) -> bool {
         let is_so = self.time_frames.starts() == Starts::Together;
         if is_so {
             self.step = self.first;

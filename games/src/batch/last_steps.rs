@@ -111,7 +111,9 @@ impl<B: Block> LastSteps<'_, '_, B> {
     #[inline(always)]
     fn cut(&mut self, time: usize) {
         let max_length = self.max_length as usize;
-        for joining in self.joining.iter().filter(|joining| joining.wait + max_length == time) {
+        for joining in
+            self.joining.iter().filter(|joining| time.checked_sub(joining.wait) == Some(max_length))
+        {
             self.running &= !joining.lanes;
         }
     }

@@ -1,6 +1,6 @@
 //! Random playouts in lock step.
 //!
-//! A lane whose playout has ended starts another at once. This must not favour short
+//! A lane whose playout has ended starts another as soon as the pace or the time frames allow. This must not favour short
 //! playouts, so every started playout counts: when enough were started or enough states
 //! visited, no new ones are started and the running ones are played to their end.
 //!
@@ -244,11 +244,11 @@ impl<B: Block> Kernel for Run<'_, B> {
             };
             let renewed = if may_start { self.start(!moving) } else { moving.empty() };
             self.ages.grow(renewed);
-            if may_start && self.in_frames.as_mut().is_some_and(InFrames::starts_together) {
+            if may_start && self.in_frames.as_mut().is_some_and(InFrames::restart_together) {
                 self.fill();
             } else {
-                // Waiting lanes go on as the interpreter has it: they count in the work of
-                // choosing.
+                // Without frames, waiting lanes go on as the interpreter has it: they count in the
+                // work of choosing.
                 self.slots.compute_next_of(!renewed, moving.empty());
                 self.slots.renew(&self.origin, renewed);
             }

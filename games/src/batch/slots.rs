@@ -66,6 +66,8 @@ impl<B: Block> Slots<B> {
     /// Switches to machine code once there is some. Only between steps: the code for the
     /// next state may read values that the same code left when it computed legal moves.
     pub(super) fn renew_machine(&mut self) {
+        // A caller's panic may have ended playouts in a frame.
+        self.enter_frame(None);
         if !self.is_translated()
             && let Some(machine) = self.program.machine(self.width).cloned()
         {
@@ -80,13 +82,14 @@ impl<B: Block> Slots<B> {
         }
     }
 
-    /// By which playouts are kept at the same steps.
+    /// By which playouts are kept at the same steps; also where there is no machine code, so that
+    /// equal seeds play equal games on all CPUs.
     pub(super) fn time_frames(&self) -> Option<&Arc<TimeFrames>> {
         if self.starts_at_any_time { None } else { self.program.time_frames(self.width) }
     }
 
-    /// Says which time frame lanes are in whose moves are chosen from now on; results are right
-    /// about those only. With `None`, they are right about all lanes.
+    /// Sets the time frame of the lanes that choose from now on. Results are right for these lanes
+    /// only; with `None`, for all lanes.
     #[inline(always)]
     pub(super) fn enter_frame(&mut self, frame: Option<usize>) {
         self.translation.frame = frame;

@@ -74,7 +74,7 @@ impl Machine {
         score: Option<&Score>,
         target: Target,
     ) -> Result<Self, NoMachineCode> {
-        let main = TaskMachine::of(generate_in_place(graph, task, |_| false, target), target)?;
+        let main = TaskMachine::of(generate_in_place(graph, task, false, target), target)?;
         let machine = Self::with_task(main, goals_part, graph, score, target)?;
         Ok(Self { results: machine.results.in_place(task), ..machine })
     }
@@ -89,12 +89,11 @@ impl Machine {
         (frame, starts): (&TimeFrame, Starts),
         target: Target,
     ) -> Result<Self, NoMachineCode> {
-        let mut is_known = vec![false; task.inputs.len()];
-        frame.known.iter().for_each(|&(input, _)| is_known[input] = true);
-        // If all playouts start together, no lane is renewed between steps.
-        let stays = |fact: usize| starts == Starts::Together || is_known[fact];
         let (graph, task) = in_frame(graph, task, frame);
-        let main = TaskMachine::of(generate_in_place(&graph, &task, stays, target), target)?;
+        // If all playouts start together, no facts have to be cleared for lanes that start. Else even
+        // those that are known have to be: what is known at a later step may be false at the first.
+        let leaves = starts == Starts::Together;
+        let main = TaskMachine::of(generate_in_place(&graph, &task, leaves, target), target)?;
         let Results { goals, n_goal_slots, score: scored, .. } = &self.results;
         let score = score
             .map(|score| (score.taken.len(), &score.part, scored.goals.clone(), *n_goal_slots));
@@ -201,15 +200,10 @@ impl PartMachine {
 
 /// Code of all phases of a task whose inputs are renewed in place, as far as possible. The
 /// two slots after those of the task are masks: the lanes that take the next values, and those that
-/// keep the old ones. `stays` says which inputs are left alone if their next values are the old
-/// ones, in all lanes.
-fn generate_in_place(
-    graph: &Graph,
-    task: &Task,
-    stays: impl Fn(usize) -> bool,
-    target: Target,
-) -> Chunked {
-    let (graph, task) = with_masks(graph, task, stays);
+/// keep the old ones. If it `leaves` facts, those whose next values are the old ones are left alone in
+/// all lanes.
+fn generate_in_place(graph: &Graph, task: &Task, leaves: bool, target: Target) -> Chunked {
+    let (graph, task) = with_masks(graph, task, leaves);
     let mut schedule = Schedule::new(&graph, &Library::new(), &task, &target.prices());
     schedule.renew_in_place(task.n_renewed);
     translate(&lower(&schedule, target.is_avx512), &schedule, target)

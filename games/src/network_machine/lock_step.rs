@@ -19,9 +19,10 @@ pub(super) const MAX_TRANSLATED: usize = 50_000;
 /// network is too large; code that is not translated is interpreted.
 pub(super) fn prepare(program: &CompiledNetwork) {
     if is_translated(program) {
-        // Not every CPU has machine code.
+        // Not every CPU has machine code; time frames are the same on all.
         let _ = program.translate(Width::Lanes256);
         let _ = program.translate(Width::Lanes512);
+        let _ = program.n_time_frames(Width::Lanes512);
     }
 }
 

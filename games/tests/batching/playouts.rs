@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use games::batch::{Limits, PlayoutControl, Playouts};
 use games::compiled_network::{CompiledNetwork, Width};
-use games::{Batch, Network};
+use games::{Batch, Network, library};
 
 use super::chains::chains;
 use super::networks::{counter, network, network_of, tic_tac_toe};
@@ -196,4 +196,16 @@ fn time_frames_change_no_statistics() {
             walk.advance();
         }
     }
+}
+
+/// What holds from the first step on is false again where a lane starts anew, though it is known at
+/// the steps of the other turn.
+#[test]
+fn lanes_that_start_anew_have_the_facts_of_the_beginning() {
+    let text = library::find("amazons_6x6").unwrap().text;
+    let begins = "(base started) (<= (input ?p pass) (role ?p)) (<= (next started) (role white))
+        (<= (legal ?p pass) (true (control ?p)) (not (true started)))";
+    let network = network_of(&format!("{text}\n{begins}"));
+    assert_eq!(CompiledNetwork::new(Arc::clone(&network)).n_time_frames(Width::Lanes512), 2);
+    check_machine_code(&network, "amazons with a first step");
 }

@@ -92,8 +92,8 @@ struct Measurement {
     not_ground: Option<String>,
     /// States computed at once.
     lanes: u32,
-    /// If playouts are kept at the same steps: how many parts of a match or turns have code of their
-    /// own.
+    /// If playouts are kept at the same steps: the number of parts of a match, or turns, for which
+    /// machine code is made.
     #[serde(skip_serializing_if = "Option::is_none")]
     time_frames: Option<usize>,
     threads: u32,
@@ -141,6 +141,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
     let game = game_source::load(file, arguments.reading).map_err(Failure::game)?.game;
     let reasoner =
         Reasoner::new(&game, arguments.reasoner, arguments.lanes, arguments.interpreted)?;
+    let n_time_frames = reasoner.n_time_frames();
     let init_seconds = beginning.elapsed().as_secs_f64();
 
     let wall = Instant::now();
@@ -154,7 +155,7 @@ pub(super) fn execute(arguments: &Arguments) -> CommandResult {
         reasoner: reasoner.name(),
         not_ground: reasoner.not_ground().map(str::to_owned),
         lanes: reasoner.n_lanes(),
-        time_frames: Some(reasoner.n_time_frames()).filter(|&n| n > 0),
+        time_frames: Some(n_time_frames).filter(|&n| n > 0),
         threads: arguments.threads,
         seconds,
         cpu_seconds,

@@ -11,9 +11,9 @@ use crate::compiled_network::schedule::Task;
 use crate::network::{Graph, Lit};
 
 /// A task whose inputs that are renewed get two masks, which are further inputs in the first two
-/// slots after those of the task: where the next value is taken, and where the old one is kept.
-/// `stays` says which inputs are left alone if their next values are the old ones.
-pub(super) fn with_masks(old: &Graph, task: &Task, stays: impl Fn(usize) -> bool) -> (Graph, Task) {
+/// slots after those of the task: where the next value is taken, and where the old one is kept. If
+/// it `leaves` facts, those whose next values are the old ones get no masks.
+pub(super) fn with_masks(old: &Graph, task: &Task, leaves: bool) -> (Graph, Task) {
     let mut graph = Graph::new(old.n_inputs() + 2);
     let mut copies = vec![Lit::FALSE];
     copies.extend((0..old.n_inputs()).map(|input| graph.input(input)));
@@ -36,8 +36,8 @@ pub(super) fn with_masks(old: &Graph, task: &Task, stays: impl Fn(usize) -> bool
         keeping: graph.input(old.n_inputs() + 1),
         graph,
     };
-    for (at, (next, value)) in task.wanted[1].iter_mut().zip(&next_values).enumerate() {
-        if *next != value.before || !stays(at) {
+    for (next, value) in task.wanted[1].iter_mut().zip(&next_values) {
+        if *next != value.before || !leaves {
             *next = masked.renewed(value, &shares);
         }
     }
@@ -254,7 +254,7 @@ mod tests {
             wanted: vec![Vec::new(), next],
             fixed: Vec::new(),
         };
-        let (masked, renewed) = with_masks(graph, &task, |_| false);
+        let (masked, renewed) = with_masks(graph, &task, false);
         assert_eq!(renewed.inputs.len(), n_inputs + 2);
         for row in 0..1_u32 << (n_inputs + 2) {
             let inputs: Vec<bool> = (0..n_inputs + 2).map(|at| row >> at & 1 == 1).collect();

@@ -243,7 +243,7 @@ fn generated_code_means_what_the_graph_does() {
 /// hold in no others; how many are renewed where they are.
 fn check_in_place(seed: &mut u64, n_ands: usize, target: Target) -> usize {
     let (graph, task) = random_task(seed, n_ands);
-    let chunked = generate_in_place(&graph, &task, |_| false, target);
+    let chunked = generate_in_place(&graph, &task, false, target);
     let n_words = target.block / 8;
     let mut model = Model::with_slots(&chunked, seed, n_words);
     let before = model.slots.clone();

@@ -124,7 +124,7 @@ impl Reasoner {
         }
     }
 
-    /// Time frames of the playouts, each with code of its own; 0 if they start at any time.
+    /// Time frames of the playouts; 0 if they start at any time.
     pub(super) fn n_time_frames(&self) -> usize {
         match self {
             Self::Single { .. } => 0,
