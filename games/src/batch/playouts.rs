@@ -1,8 +1,8 @@
 //! Random playouts in lock step.
 //!
-//! A lane whose playout has ended starts another as soon as the pace or the time frames allow. This must not favour short
-//! playouts, so every started playout counts: when enough were started or enough states
-//! visited, no new ones are started and the running ones are played to their end.
+//! A lane whose playout has ended starts another as soon as the pace or the time frames allow. This
+//! must not favour short playouts, so every started playout counts: when enough were started or
+//! enough states visited, no new ones are started and the running ones are played to their end.
 //!
 //! Goals are computed for many ends together: the facts of a lane that has ended, or values
 //! computed from them (`score`), are put aside. Its goals are computed when the same lane ends

@@ -90,8 +90,8 @@ impl Machine {
         target: Target,
     ) -> Result<Self, NoMachineCode> {
         let (graph, task) = in_frame(graph, task, frame);
-        // If all playouts start together, no facts have to be cleared for lanes that start. Else even
-        // those that are known have to be: what is known at a later step may be false at the first.
+        // If all playouts start together, no facts have to be cleared for lanes that start. Else
+        // even known ones have to be: what is known at a later step may be false at the first.
         let leaves = starts == Starts::Together;
         let main = TaskMachine::of(generate_in_place(&graph, &task, leaves, target), target)?;
         let Results { goals, n_goal_slots, score: scored, .. } = &self.results;
@@ -200,8 +200,8 @@ impl PartMachine {
 
 /// Code of all phases of a task whose inputs are renewed in place, as far as possible. The
 /// two slots after those of the task are masks: the lanes that take the next values, and those that
-/// keep the old ones. If it `leaves` facts, those whose next values are the old ones are left alone in
-/// all lanes.
+/// keep the old ones. If it `leaves` facts, those whose next values are the old ones are left alone
+/// in all lanes.
 fn generate_in_place(graph: &Graph, task: &Task, leaves: bool, target: Target) -> Chunked {
     let (graph, task) = with_masks(graph, task, leaves);
     let mut schedule = Schedule::new(&graph, &Library::new(), &task, &target.prices());

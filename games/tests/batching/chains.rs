@@ -17,8 +17,10 @@ pub(crate) fn chains(size: usize) -> String {
         (<= (next (chain ?k ?c)) (does ?r (put ?c)) (true (step ?k)))
         (<= (next (chain ?k ?c)) (true (chain ?j ?c)) (joins ?j) (true (step ?k)))
         (<= (next (chain ?k ?c)) (true (chain ?k ?c)) (not (joins ?k)))
-        (<= (won a) (true (owner ?k a)) (true (chain ?k ?c)) (true (chain ?k ?d)) (left ?c) (right ?d))
-        (<= (won b) (true (owner ?k b)) (true (chain ?k ?c)) (true (chain ?k ?d)) (top ?c) (bottom ?d))
+        (<= (won a) (true (owner ?k a))
+            (true (chain ?k ?c)) (true (chain ?k ?d)) (left ?c) (right ?d))
+        (<= (won b) (true (owner ?k b))
+            (true (chain ?k ?c)) (true (chain ?k ?d)) (top ?c) (bottom ?d))
         (<= terminal (won ?r)) (<= terminal (true (step last)))
         (<= (goal ?r 100) (won ?r)) (<= (goal ?r 0) (role ?r) (not (won ?r)))\n",
     );

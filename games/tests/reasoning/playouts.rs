@@ -252,8 +252,8 @@ fn the_best_playout_can_be_played_again() {
     }
 }
 
-/// Playouts in a batch whose starts are at different steps: each line is of legal moves and leads to
-/// an end, and the rewards there are those that were added up.
+/// Playouts in a batch whose starts are at different steps: each line is of legal moves and leads
+/// to an end, and the rewards there are those that were added up.
 #[test]
 fn playouts_from_different_steps_follow_the_rules() {
     // The knight is on cells of one colour by turns, and chains have the numbers of steps.

@@ -4,8 +4,8 @@ use crate::compiled_network::schedule::Task;
 use crate::network::time_frames::TimeFrame;
 use crate::network::{Graph, Lit};
 
-/// A task for positions in which the inputs of `frame` have their values. A known fact that keeps its
-/// value is its own next value, so no code is made for it.
+/// A task for positions in which the inputs of `frame` have their values. A known fact that keeps
+/// its value is its own next value, so no code is made for it where facts may be left alone.
 pub(super) fn in_frame(old: &Graph, task: &Task, frame: &TimeFrame) -> (Graph, Task) {
     let mut graph = Graph::new(old.n_inputs());
     let mut copies = graph.literals();
