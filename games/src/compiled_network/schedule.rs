@@ -49,6 +49,17 @@ pub(crate) struct Task {
     pub(crate) n_renewed: usize,
 }
 
+impl Task {
+    /// The same task for a copy of the graph, with the literal of each node there.
+    pub(crate) fn of_copy(&self, copies: &[Lit]) -> Self {
+        let mut task = self.clone();
+        for literal in task.wanted.iter_mut().flatten() {
+            *literal = literal.replaced_by(copies);
+        }
+        task
+    }
+}
+
 /// Steps in order, and their outputs.
 pub(crate) struct Schedule {
     /// The steps of all phases.

@@ -18,11 +18,7 @@ pub(crate) fn cofactor(network: &Network, known: &[(usize, bool)]) -> Network {
 /// moves that may be legal. Counted without building it, so gates that hashing would
 /// merge count separately.
 pub(crate) fn cofactor_size(network: &Network, known: &[(usize, bool)]) -> (usize, usize) {
-    let mut same_as = folding(network, known);
-    let moves = known_moves(network, |lit| lit.replaced_by(&same_as));
-    if !moves.is_empty() {
-        same_as = folding(network, &[known, &moves].concat());
-    }
+    let (_, same_as) = folding_with_moves(network, known);
     let resolve = |lit: Lit| lit.replaced_by(&same_as);
     let legal = network.roles.iter().flat_map(|role| &role.legal);
     let n_moves = legal.clone().filter(|&&legal| resolve(legal) != Lit::FALSE).count();
@@ -32,10 +28,26 @@ pub(crate) fn cofactor_size(network: &Network, known: &[(usize, bool)]) -> (usiz
     (n_gates, n_moves)
 }
 
+/// Inputs that are known where these are: the same and those of moves. And by node, the literal
+/// that replaces it there.
+pub(super) fn folding_with_moves(
+    network: &Network,
+    known: &[(usize, bool)],
+) -> (Vec<(usize, bool)>, Vec<Lit>) {
+    let same_as = folding(network, known);
+    let moves = known_moves(network, |lit| lit.replaced_by(&same_as));
+    if moves.is_empty() {
+        return (known.to_vec(), same_as);
+    }
+    let all = [known, &moves].concat();
+    let same_as = folding(network, &all);
+    (all, same_as)
+}
+
 /// The inputs of moves whose values follow from legality: a move that is never legal is
 /// not made, and a role's only move is made. `resolve` maps a literal to the literal
 /// that it equals.
-pub(super) fn known_moves(network: &Network, resolve: impl Fn(Lit) -> Lit) -> Vec<(usize, bool)> {
+fn known_moves(network: &Network, resolve: impl Fn(Lit) -> Lit) -> Vec<(usize, bool)> {
     let mut known = Vec::new();
     for (id, role) in network.role_ids().zip(&network.roles) {
         let first = network.first_move(id);
@@ -63,7 +75,7 @@ fn with_inputs(network: &Network, known: &[(usize, bool)]) -> Vec<Lit> {
 }
 
 /// As [`with_inputs`], and conjunctions that follow from it.
-pub(super) fn folding(network: &Network, known: &[(usize, bool)]) -> Vec<Lit> {
+fn folding(network: &Network, known: &[(usize, bool)]) -> Vec<Lit> {
     let mut same_as = with_inputs(network, known);
     for (node, [left, right]) in network.graph.ands() {
         if let Some(lit) = folded(left.replaced_by(&same_as), right.replaced_by(&same_as)) {

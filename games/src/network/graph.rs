@@ -211,6 +211,15 @@ impl Graph {
         !self.all(literals)
     }
 
+    /// Copies the conjunctions into another graph. `copies` has the literals of the constant and the
+    /// inputs there, by node, and gets those of the conjunctions.
+    pub(crate) fn copy_into(&self, graph: &mut Graph, copies: &mut Vec<Lit>) {
+        for (_, operands) in self.ands() {
+            let [left, right] = operands.map(|one| one.replaced_by(copies));
+            copies.push(graph.and(left, right));
+        }
+    }
+
     /// Evaluates every node for one assignment of the inputs: `values[node]`. The
     /// reference for faster evaluators.
     ///

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use rustc_hash::FxBuildHasher;
 
-use super::cofactor::{cofactor_size, folding, known_moves};
+use super::cofactor::{cofactor_size, folding_with_moves};
 use super::samples::Samples;
 use super::{Lit, Network};
 use crate::State;
@@ -43,7 +43,7 @@ const MAX_PRICED_MOVES: usize = 400;
 /// When a playout may start, so that all are at the steps of one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Starts {
-    /// Every so many steps.
+    /// When a multiple of this number of steps has been made since all began.
     Every(usize),
     /// When no other is going on.
     Together,
@@ -188,10 +188,7 @@ impl TimeFrames {
 
 impl TimeFrame {
     fn new(network: &Network, facts: &Facts) -> Self {
-        let mut known = facts.inputs();
-        let same_as = folding(network, &known);
-        known.extend(known_moves(network, |lit| lit.replaced_by(&same_as)));
-        Self { known }
+        Self { known: folding_with_moves(network, &facts.inputs()).0 }
     }
 }
 
@@ -206,8 +203,7 @@ fn known_by_step(network: &Network) -> Option<(Vec<Facts>, usize)> {
         if let Some(&again) = seen.get(&facts) {
             return Some((steps, again));
         }
-        let TimeFrame { known } = TimeFrame::new(network, &facts);
-        let same_as = folding(network, &known);
+        let (_, same_as) = folding_with_moves(network, &facts.inputs());
         let value = |lit: &Lit| {
             let lit = lit.replaced_by(&same_as);
             lit.is_constant().then_some(lit == Lit::TRUE)

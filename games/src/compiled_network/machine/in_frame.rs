@@ -12,14 +12,8 @@ pub(super) fn in_frame(old: &Graph, task: &Task, frame: &TimeFrame) -> (Graph, T
     for &(input, holds) in &frame.known {
         copies[1 + input] = Lit::FALSE.negated_if(holds);
     }
-    for (_, operands) in old.ands() {
-        let [left, right] = operands.map(|one| one.replaced_by(&copies));
-        copies.push(graph.and(left, right));
-    }
-    let mut task = task.clone();
-    for literal in task.wanted.iter_mut().flatten() {
-        *literal = literal.replaced_by(&copies);
-    }
+    old.copy_into(&mut graph, &mut copies);
+    let mut task = task.of_copy(&copies);
     for (fact, next) in task.wanted[1].iter_mut().take(task.n_renewed).enumerate() {
         if *next == copies[1 + fact] {
             *next = graph.input(fact);

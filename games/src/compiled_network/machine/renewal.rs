@@ -17,14 +17,8 @@ pub(super) fn with_masks(old: &Graph, task: &Task, leaves: bool) -> (Graph, Task
     let mut graph = Graph::new(old.n_inputs() + 2);
     let mut copies = vec![Lit::FALSE];
     copies.extend((0..old.n_inputs()).map(|input| graph.input(input)));
-    for (_, operands) in old.ands() {
-        let [left, right] = operands.map(|one| one.replaced_by(&copies));
-        copies.push(graph.and(left, right));
-    }
-    let mut task = task.clone();
-    for literal in task.wanted.iter_mut().flatten() {
-        *literal = literal.replaced_by(&copies);
-    }
+    old.copy_into(&mut graph, &mut copies);
+    let mut task = task.of_copy(&copies);
     let n_users = n_users(&graph, task.wanted.iter().flatten());
     let next = task.wanted[1].iter().take(task.n_renewed).enumerate();
     let finder = Finder { graph: &graph, n_users: &n_users };
