@@ -6,18 +6,22 @@
 //! prover: such a state is the prover's state behind a marker, and so are its
 //! successors.
 
+mod activity;
 mod backend;
 mod best_backend;
 mod class_passes;
 mod cone;
 mod cursor;
 mod differential;
+mod gates;
 mod joint_code;
+mod layout;
 mod lock_step;
 mod position_classes;
 mod positions;
 mod propagation;
 mod shared;
+mod wiring;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};

@@ -116,7 +116,7 @@ impl Backend {
         let percepts: Vec<Lit> = percepts.map(|seen| seen.1).collect();
         let (circuit, walk) = Circuit::new(&network);
         let (n_facts, n_moves) = (network.n_facts(), network.n_moves());
-        let whole = PassSize { n_gates: circuit.n_gates(), n_facts, n_moves };
+        let whole = PassSize { n_gates: circuit.n_pair_gates(), n_facts, n_moves };
         let position = whole.position_price(whole.n_code_bytes());
         let whole = whole.price(whole.n_bytes());
         let (frequent, pass) = FrequentClasses::choose(&network, &walk, position);
@@ -135,7 +135,7 @@ impl Backend {
         // One pass, and the differences between successors.
         let least = (whole + 1_500).div_ceil(one).max(2) as usize;
         let successor_range = ExpansionRange { least, ..expansion_range };
-        let is_expanded = circuit.n_gates() <= MAX_EXPANDED;
+        let is_expanded = circuit.n_pair_gates() <= MAX_EXPANDED;
         Self {
             expansion_range: is_expanded.then_some(expansion_range),
             successor_range: is_expanded.then_some(successor_range),
@@ -255,8 +255,8 @@ impl Backend {
             count("facts", network.n_facts()),
             count("moves", network.n_moves()),
             count("conjunctions", network.graph.n_ands()),
-            count("gates", circuit.wiring.n_real_gates()),
-            count("gate_inputs", circuit.wiring.n_edges()),
+            count("gates", circuit.n_gates),
+            count("gate_inputs", circuit.n_gate_inputs),
             count("updates_per_step", circuit.work() as usize),
             count("goal_conjunctions", circuit.goals.n_ands()),
             count("percept_conjunctions", percepts.n_ands()),

@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::activity;
 use super::cone::{Cone, ConeValues};
+use super::gates::Gates;
 use super::position_classes::{PositionClasses, Step};
 use super::positions::{self, Positions};
-use super::propagation::{Propagation, Wiring};
+use super::propagation::Propagation;
+use super::wiring::Wiring;
 use crate::network::{Evaluator, Lit, Network};
 use crate::split_mix::SplitMix;
 
@@ -17,7 +20,7 @@ const WORD: usize = 64;
 
 /// Steps of random play from which position classes are chosen, and the most work that
 /// choosing them may take.
-const WALK: usize = 256;
+const WALK: usize = activity::MAX_STEPS;
 const WALK_WORK: u64 = 3_000_000;
 
 /// What stays in the nearest caches.
@@ -35,6 +38,9 @@ pub(crate) struct Circuit {
     work: u64,
     /// Conjunctions of goals that are computed in a step of random play.
     goal_work: u64,
+    /// Gates of any number of inputs, and all these.
+    pub(crate) n_gates: usize,
+    pub(crate) n_gate_inputs: usize,
     n_facts: usize,
     /// Where the outputs of each role's legal moves begin, and of `terminal`.
     legal: Vec<usize>,
@@ -69,8 +75,11 @@ impl Circuit {
             first_goals.push(goals.len());
             goals.extend(role.goals.iter().map(|goal| goal.1));
         }
+        let gates = Gates::new(&network.graph, &outputs);
         let mut circuit = Self {
-            wiring: Arc::new(Wiring::new(&network.graph, &outputs, n_late)),
+            wiring: Arc::new(Wiring::new(&gates, n_late, None)),
+            n_gates: gates.inputs.len(),
+            n_gate_inputs: gates.n_edges(),
             goals: Cone::new(&network.graph, &goals),
             classes: PositionClasses::default(),
             work: 0,
@@ -82,10 +91,14 @@ impl Circuit {
             first_goals,
         };
         let walk = circuit.walk(&network.initial_state().words);
-        let wiring = &circuit.wiring;
-        let cost =
-            |classes: &PositionClasses| positions::work(wiring, classes, circuit.n_facts, &walk);
-        let (classes, work) = PositionClasses::choose(circuit.n_facts, &walk, false, cost);
+        let work = |wiring: &Arc<Wiring>, classes: &PositionClasses| {
+            positions::work(wiring, classes, circuit.n_facts, &walk)
+        };
+        let cost = |classes: &PositionClasses| work(&circuit.wiring, classes);
+        let (classes, _) = PositionClasses::choose(circuit.n_facts, &walk, false, cost);
+        let flips = activity::flips(&gates, &classes, &walk);
+        circuit.wiring = Arc::new(Wiring::new(&gates, n_late, Some(&flips)));
+        let work = work(&circuit.wiring, &classes);
         let n_steps = walk.len().max(1) as u64;
         let n_ends = walk.iter().filter(|(_, moves)| moves.is_empty()).count() as u64;
         circuit.work = work / n_steps;
@@ -110,16 +123,16 @@ impl Circuit {
     }
 
     /// Number of gates of two operands for all but goals and percepts.
-    pub(crate) fn n_gates(&self) -> usize {
-        self.wiring.n_edges() - self.wiring.n_real_gates()
+    pub(crate) fn n_pair_gates(&self) -> usize {
+        self.n_gate_inputs - self.n_gates
     }
 
     /// The price of a step, in tenths of a nanosecond as measured on one computer.
     pub(crate) fn price(&self) -> u64 {
         let n_bits = self.n_facts + self.n_moves.iter().sum::<usize>();
         let far = (self.wiring.n_bytes() as u64).clamp(NEAR_BYTES, FAR_BYTES) - NEAR_BYTES;
-        let fetched = self.work * 5 / 2 * far / (FAR_BYTES - NEAR_BYTES);
-        1200 + self.work * 33 / 2 + fetched + 3 * n_bits as u64 + 23 * self.goal_work
+        let fetched = self.work * 11 / 2 * far / (FAR_BYTES - NEAR_BYTES);
+        1000 + self.work * 49 / 2 + fetched + 11 * n_bits as u64 / 5 + 21 * self.goal_work
     }
 
     fn positions(&self, classes: PositionClasses) -> Positions {

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::position_classes::{PositionClasses, Step};
-use super::propagation::{Propagation, Wiring};
+use super::propagation::Propagation;
+use super::wiring::Wiring;
 
 /// The work of a walk with these classes, in changes of a count, first visits of classes not
 /// included.
