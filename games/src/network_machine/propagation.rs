@@ -164,12 +164,17 @@ impl GateValues {
                 }
             }
             for &gate in &wiring.consumers[span.paired as usize..span.counted as usize] {
-                work += self.toggle_others(wiring, gate as usize);
+                if let Some(value) = self.toggle_others(wiring, gate as usize) {
+                    work += self.tell_absorber(wiring, gate as usize, value);
+                }
             }
         }
         for &taker in &wiring.consumers[span.counted as usize..span.outputs as usize] {
-            if self.count(taker, value) {
-                work += self.toggle_others(wiring, (taker >> 1) as usize);
+            let gate = (taker >> 1) as usize;
+            if self.count(taker, value)
+                && let Some(value) = self.toggle_others(wiring, gate)
+            {
+                work += self.tell_absorber(wiring, gate, value);
             }
         }
         for &output in &wiring.consumers[span.outputs as usize..next.paired as usize] {
@@ -191,47 +196,46 @@ impl GateValues {
     }
 
     /// Notes that the inputs of a gate besides the leading one now all hold, or no more. Returns
-    /// the work.
+    /// the new value of the gate if it is absorbed and flips.
     #[inline(always)]
-    fn toggle_others(&mut self, wiring: &Wiring, gate: usize) -> u64 {
+    fn toggle_others(&mut self, wiring: &Wiring, gate: usize) -> Option<u32> {
         let (word, bit) = (gate / WORD, 1 << (gate % WORD));
         let halves = &mut self.halves[word];
         halves.others ^= bit;
         let flips = halves.leading & bit;
         if gate < wiring.places.first_absorbed {
             self.toggle(word, flips);
-            return 0;
+            return None;
         }
-        if flips == 0 {
-            return 0;
-        }
-        let value = u32::from(halves.others & bit != 0);
-        self.tell_absorber(wiring, gate, value)
+        (flips != 0).then_some(u32::from(halves.others & bit != 0))
     }
 
-    /// Tells the consumer of an absorbed gate that this flipped. Returns the work.
+    /// Tells the consumer of an absorbed gate that this flipped, and so on as long as gates are
+    /// absorbed. Returns the work.
     #[inline(never)]
-    fn tell_absorber(&mut self, wiring: &Wiring, gate: usize, value: u32) -> u64 {
-        let taker = wiring.absorbers[gate - wiring.places.first_absorbed];
-        1 + match self.count(taker, value) {
-            true => self.toggle_others(wiring, (taker >> 1) as usize),
-            false => 0,
+    fn tell_absorber(&mut self, wiring: &Wiring, mut gate: usize, mut value: u32) -> u64 {
+        let mut work = 0;
+        loop {
+            work += 1;
+            let taker = wiring.absorbers[gate - wiring.places.first_absorbed];
+            if !self.count(taker, value) {
+                return work;
+            }
+            gate = (taker >> 1) as usize;
+            match self.toggle_others(wiring, gate) {
+                Some(new) => value = new,
+                None => return work,
+            }
         }
     }
 
-    /// Tells the consumers of absorbed gates of a word that these flipped. Returns the work.
+    /// The same for some gates of a word; `holding` are those that hold.
     #[inline]
-    fn tell_absorbers(
-        &mut self,
-        wiring: &Wiring,
-        word: usize,
-        mut flips: u64,
-        holding: u64,
-    ) -> u64 {
-        let mut work = 0;
-        while flips != 0 {
-            let at = flips.trailing_zeros();
-            flips &= flips - 1;
+    fn tell_absorbers(&mut self, wiring: &Wiring, word: usize, flips: u64, holding: u64) -> u64 {
+        let (mut work, mut left) = (0, flips);
+        while left != 0 {
+            let at = left.trailing_zeros();
+            left &= left - 1;
             let value = (holding >> at & 1) as u32;
             work += self.tell_absorber(wiring, word * WORD + at as usize, value);
         }
