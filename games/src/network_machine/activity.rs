@@ -1,12 +1,11 @@
 //! How often the nodes of a network flip in a walk through the game.
 
+use super::WORD;
 use super::gates::Gates;
 use super::position_classes::{PositionClasses, Step};
 
 /// The most steps of a walk.
 pub(crate) const MAX_STEPS: usize = 256;
-
-const WORD: usize = 64;
 
 /// A bit for each step of a walk, those of a position class side by side.
 type Bits = [u64; MAX_STEPS / WORD];

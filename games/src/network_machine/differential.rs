@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::WORD;
 use super::activity;
 use super::cone::{Cone, ConeValues};
 use super::gates::Gates;
@@ -14,9 +15,6 @@ use super::propagation::Propagation;
 use super::wiring::Wiring;
 use crate::network::{Evaluator, Lit, Network};
 use crate::split_mix::SplitMix;
-
-/// Bits of outputs are laid out in words, so that ranges begin with a word.
-const WORD: usize = 64;
 
 /// Steps of random play from which position classes are chosen, and the most work that
 /// choosing them may take.
@@ -38,8 +36,9 @@ pub(crate) struct Circuit {
     work: u64,
     /// Conjunctions of goals that are computed in a step of random play.
     goal_work: u64,
-    /// Gates of any number of inputs, and all these.
+    /// Gates of any number of inputs.
     pub(crate) n_gates: usize,
+    /// Inputs of all these gates.
     pub(crate) n_gate_inputs: usize,
     n_facts: usize,
     /// Where the outputs of each role's legal moves begin, and of `terminal`.
@@ -91,14 +90,15 @@ impl Circuit {
             first_goals,
         };
         let walk = circuit.walk(&network.initial_state().words);
-        let work = |wiring: &Arc<Wiring>, classes: &PositionClasses| {
+        let replay = |wiring: &Arc<Wiring>, classes: &PositionClasses| {
             positions::work(wiring, classes, circuit.n_facts, &walk)
         };
-        let cost = |classes: &PositionClasses| work(&circuit.wiring, classes);
+        // What flips depends on the classes, so these are chosen before any node leads others.
+        let cost = |classes: &PositionClasses| replay(&circuit.wiring, classes);
         let (classes, _) = PositionClasses::choose(circuit.n_facts, &walk, false, cost);
         let flips = activity::flips(&gates, &classes, &walk);
         circuit.wiring = Arc::new(Wiring::new(&gates, n_late, Some(&flips)));
-        let work = work(&circuit.wiring, &classes);
+        let work = replay(&circuit.wiring, &classes);
         let n_steps = walk.len().max(1) as u64;
         let n_ends = walk.iter().filter(|(_, moves)| moves.is_empty()).count() as u64;
         circuit.work = work / n_steps;

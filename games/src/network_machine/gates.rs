@@ -10,7 +10,7 @@ use crate::network::{Graph, Lit};
 const MAX_FAN_IN: usize = u16::MAX as usize;
 
 /// The number of gates and outputs and the number of all their inputs stay below this.
-const MAX: u32 = u32::MAX >> 1;
+const MAX_NUMBER: u32 = u32::MAX >> 1;
 
 /// An input of a gate: a node (inputs of the network first, then gates) and whether it is negated.
 pub(crate) type GateInput = (u32, bool);
@@ -22,8 +22,27 @@ pub(crate) struct Gates {
     pub(crate) n_inputs: usize,
     /// By gate, its inputs in ascending order.
     pub(crate) inputs: Vec<Vec<GateInput>>,
-    /// By output, what it reads, or its value if it is constant.
-    pub(crate) outputs: Vec<Result<GateInput, bool>>,
+    /// By output.
+    pub(crate) outputs: Vec<Output>,
+}
+
+/// What an output is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Output {
+    /// The same in all positions.
+    Constant(bool),
+    /// A node, perhaps negated.
+    Node(GateInput),
+}
+
+impl Output {
+    /// The node, unless the output is constant.
+    pub(crate) fn node(self) -> Option<u32> {
+        match self {
+            Self::Constant(_) => None,
+            Self::Node((node, _)) => Some(node),
+        }
+    }
 }
 
 impl Gates {
@@ -64,8 +83,8 @@ impl Gates {
             node_of[node as usize] = gates.push(inputs);
         }
         let read = |output: &Lit| match output.is_constant() {
-            true => Err(*output == Lit::TRUE),
-            false => Ok((node_of[output.node() as usize], output.is_negated())),
+            true => Output::Constant(*output == Lit::TRUE),
+            false => Output::Node((node_of[output.node() as usize], output.is_negated())),
         };
         gates.outputs = outputs.iter().map(read).collect();
         gates
@@ -89,8 +108,8 @@ impl Gates {
     /// By gate: whether outputs from `n_late` on depend on it.
     pub(crate) fn early(&self, n_late: usize) -> Vec<bool> {
         let mut early = vec![false; self.n_nodes()];
-        for (node, _) in self.outputs[n_late..].iter().flatten() {
-            early[*node as usize] = true;
+        for node in self.outputs[n_late..].iter().filter_map(|output| output.node()) {
+            early[node as usize] = true;
         }
         for (gate, inputs) in self.inputs.iter().enumerate().rev() {
             if early[self.n_inputs + gate] {
@@ -103,22 +122,23 @@ impl Gates {
     /// By node: how many inputs of gates and outputs it is.
     pub(crate) fn n_consumers(&self) -> Vec<u32> {
         let mut n_consumers = vec![0; self.n_nodes()];
-        for &(node, _) in self.inputs.iter().flatten().chain(self.outputs.iter().flatten()) {
+        let of_gates = self.inputs.iter().flatten().map(|input| input.0);
+        for node in of_gates.chain(self.outputs.iter().filter_map(|output| output.node())) {
             n_consumers[node as usize] += 1;
         }
         n_consumers
     }
 
-    /// By gate: the output that is its only consumer, if it has just one.
-    pub(crate) fn sole_outputs(&self) -> Vec<Option<usize>> {
-        let n_consumers = self.n_consumers();
+    /// By gate: the output that is its only consumer, if it has just one. `n_consumers` are those of
+    /// all nodes.
+    pub(crate) fn sole_outputs(&self, n_consumers: &[u32]) -> Vec<Option<usize>> {
         let mut sole = vec![None; self.inputs.len()];
-        for (output, read) in self.outputs.iter().enumerate() {
-            if let Ok((node, _)) = *read
+        for (index, output) in self.outputs.iter().enumerate() {
+            if let Some(node) = output.node()
                 && let Some(gate) = (node as usize).checked_sub(self.n_inputs)
                 && n_consumers[node as usize] == 1
             {
-                sole[gate] = Some(output);
+                sole[gate] = Some(index);
             }
         }
         sole
@@ -153,9 +173,12 @@ fn shape(graph: &Graph, outputs: &[Lit]) -> (Vec<bool>, Vec<bool>) {
     (needed, inner)
 }
 
-/// A number of a node, gate or consumer, which has one bit to spare.
+/// A number of a node, gate or consumer, which has one bit to spare. Panics if it has not.
 pub(crate) fn to_u32(number: usize) -> u32 {
-    u32::try_from(number).ok().filter(|&number| number < MAX).expect("networks fit their numbers")
+    u32::try_from(number)
+        .ok()
+        .filter(|&number| number < MAX_NUMBER)
+        .expect("networks fit their numbers")
 }
 
 #[cfg(test)]

@@ -1,19 +1,20 @@
-//! Who is told when a node of a network flips.
+//! The consumers of each node of a network.
 //!
 //! Most gates of large networks have two inputs of which one flips often and the other
-//! hardly ever holds, so that nearly all news of the first is in vain. One input of a gate may
+//! hardly ever holds, so that most flips of the first have no effect. One input of a gate may
 //! therefore *lead* it. The gates with the same leading input are side by side in a bit set, so
 //! that a flip of that input reaches 64 of them at once; only those whose other inputs all hold
 //! flip with it.
 //!
 //! A gate with a single consumer is *absorbed* by it: its flips change the consumer's count at
-//! once, and the consumer then is what may have to flip.
+//! once, and the consumer then is what may have to flip. That saves the search for its consumers,
+//! but if several of its inputs flip, it may flip and flip back.
+//!
+//! Each gate and each output has a *place* in the bit set ([`super::layout`]).
 
-use super::gates::{Gates, to_u32};
+use super::WORD;
+use super::gates::{Gates, Output, to_u32};
 use super::layout::{Layout, Places};
-
-/// Bits of a word.
-pub(crate) const WORD: usize = 64;
 
 /// The work of finding the consumers of a node that flips, in changes of a count.
 pub(crate) const FLIP: u64 = 8;
@@ -25,11 +26,11 @@ pub(crate) const REACH: u64 = 2;
 pub(crate) struct Span {
     /// In [`Wiring::led`].
     pub(crate) led: u32,
-    /// In [`Wiring::consumers`]: gates that take no other node but the one that leads them.
+    /// In [`Wiring::consumers`]: places of gates with one input besides the leading one.
     pub(crate) paired: u32,
-    /// In the same: all other gates (`gate << 1 | negated`).
+    /// In the same: all other gates (`place << 1 | negated`).
     pub(crate) counted: u32,
-    /// In the same: outputs.
+    /// In the same: places of outputs.
     pub(crate) outputs: u32,
 }
 
@@ -66,14 +67,14 @@ pub(crate) struct Wiring {
     pub(crate) spans: Vec<Span>,
     /// The gates that a node leads.
     pub(crate) led: Vec<SomeGates>,
-    /// Places of gates and outputs.
+    /// Gates and outputs, as [`Span`] says.
     pub(crate) consumers: Vec<u32>,
-    /// By absorbed gate, its consumer (`gate << 1 | negated`).
+    /// By absorbed gate, the gate or output that consumes it (`place << 1 | negated`).
     pub(crate) absorbers: Vec<u32>,
     /// By place, inputs that do not hold while all inputs of the network are false, the
     /// leading one not among them.
     pub(crate) counts: Vec<u16>,
-    /// By word of places, the same in bits.
+    /// By word of places, what holds while all inputs of the network are false.
     pub(crate) halves: Vec<Halves>,
     /// Outputs while all inputs of the network are false.
     pub(crate) outputs: Vec<u64>,
@@ -106,18 +107,16 @@ impl Wiring {
     /// Lists the consumers of each node.
     fn connect(&mut self, gates: &Gates, layout: &Layout) {
         let n_nodes = self.n_inputs + self.places.first_output;
-        let first_absorbed = self.n_inputs + self.places.first_absorbed;
         let mut consumers = vec![Consumers::default(); n_nodes];
         for (gate, inputs) in gates.inputs.iter().enumerate() {
             let (place, leader) = (layout.place[gate], layout.leader[gate]);
             for &(node, negated) in inputs {
                 let taker = place << 1 | u32::from(negated);
-                let at = layout.node(node, self.n_inputs);
-                if at >= first_absorbed {
-                    self.absorbers[at - first_absorbed] = taker;
+                if let Some(absorbed) = layout.absorbed(node, self.n_inputs) {
+                    self.absorbers[absorbed] = taker;
                     continue;
                 }
-                let of_node = &mut consumers[at];
+                let of_node = &mut consumers[layout.node(node, self.n_inputs)];
                 match leader {
                     Some(leader) if leader == node => of_node.led.push(place),
                     Some(_) if inputs.len() == 2 => of_node.paired.push(place),
@@ -125,15 +124,14 @@ impl Wiring {
                 }
             }
         }
-        for (output, read) in gates.outputs.iter().enumerate() {
-            let Ok((node, negated)) = *read else { continue };
-            let place = to_u32(self.places.first_output + output);
-            let at = layout.node(node, self.n_inputs);
-            if at >= first_absorbed {
-                self.absorbers[at - first_absorbed] = place << 1 | u32::from(negated);
-            } else if let Some(of_node) = consumers.get_mut(at) {
+        for (index, output) in gates.outputs.iter().enumerate() {
+            let Output::Node((node, negated)) = *output else { continue };
+            let place = to_u32(self.places.first_output + index);
+            if let Some(absorbed) = layout.absorbed(node, self.n_inputs) {
+                self.absorbers[absorbed] = place << 1 | u32::from(negated);
+            } else if let Some(of_node) = consumers.get_mut(layout.node(node, self.n_inputs)) {
                 of_node.outputs.push(place);
-            } // else the gate is in the place of the output and toggles it without being told to
+            } // else the gate is in the place of the output
         }
         for of_node in consumers {
             self.add(of_node);
@@ -179,15 +177,16 @@ impl Wiring {
             halves.others |= u64::from(count == 0) << (place % WORD);
             holds[self.n_inputs + gate] = leads && count == 0;
         }
-        for (output, read) in gates.outputs.iter().enumerate() {
-            let value = match *read {
-                Ok((node, negated)) => holds[node as usize] != negated,
-                Err(constant) => constant,
+        for (index, output) in gates.outputs.iter().enumerate() {
+            let value = match *output {
+                Output::Node((node, negated)) => holds[node as usize] != negated,
+                Output::Constant(value) => value,
             };
-            self.outputs[output / WORD] |= u64::from(value) << (output % WORD);
-            if read.is_ok_and(|(node, _)| layout.is_absorbed(node, self.n_inputs)) {
+            self.outputs[index / WORD] |= u64::from(value) << (index % WORD);
+            let node = output.node();
+            if node.is_some_and(|node| layout.absorbed(node, self.n_inputs).is_some()) {
                 // The output is a gate of one input.
-                let place = self.places.first_output + output;
+                let place = self.places.first_output + index;
                 self.counts[place] = u16::from(!value);
                 let halves = &mut self.halves[place / WORD];
                 halves.leading |= 1 << (place % WORD);
