@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 use expansion::Difference;
 pub(crate) use expansion::{Expander, RoleInputs, expander, expansion_width};
-pub(crate) use price::{PassSize, common_price};
+pub(crate) use price::{PassSize, common_price, gates_price};
 
 use crate::RoleId;
 use crate::compiled_network::CompiledNetwork;

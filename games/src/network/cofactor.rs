@@ -23,9 +23,37 @@ pub(crate) fn cofactor_size(network: &Network, known: &[(usize, bool)]) -> (usiz
     let legal = network.roles.iter().flat_map(|role| &role.legal);
     let n_moves = legal.clone().filter(|&&legal| resolve(legal) != Lit::FALSE).count();
     let outputs = network.next.iter().chain(legal).chain([&network.terminal]);
-    let is_needed = network.graph.needed(outputs.copied(), resolve);
-    let n_gates = network.graph.ands().filter(|&(node, _)| is_needed[node as usize]).count();
-    (n_gates, n_moves)
+    (n_needed(network, &same_as, outputs), n_moves)
+}
+
+/// The number of gates that legal moves and the end depend on where these inputs have these
+/// values, counted as by [`cofactor_size`].
+pub(crate) fn state_size(network: &Network, known: &[(usize, bool)]) -> usize {
+    let legal = network.roles.iter().flat_map(|role| &role.legal);
+    size_of(network, known, legal.chain([&network.terminal]))
+}
+
+/// The same for the facts of the next state.
+pub(crate) fn next_size(network: &Network, known: &[(usize, bool)]) -> usize {
+    size_of(network, known, network.next.iter())
+}
+
+fn size_of<'n>(
+    network: &'n Network,
+    known: &[(usize, bool)],
+    outputs: impl Iterator<Item = &'n Lit>,
+) -> usize {
+    n_needed(network, &folding_with_moves(network, known).1, outputs)
+}
+
+/// The number of gates that outputs depend on after each node is replaced.
+fn n_needed<'n>(
+    network: &Network,
+    same_as: &[Lit],
+    outputs: impl Iterator<Item = &'n Lit>,
+) -> usize {
+    let is_needed = network.graph.needed(outputs.copied(), |lit| lit.replaced_by(same_as));
+    network.graph.ands().filter(|&(node, _)| is_needed[node as usize]).count()
 }
 
 /// Inputs that are known where these are: the same and those of moves. And by node, the literal

@@ -121,8 +121,10 @@ impl Backend {
         let whole = whole.price(whole.n_bytes());
         let (frequent, pass) = FrequentClasses::choose(&network, &walk, position);
         let pass = pass + common_price(n_moves, circuit.goal_work());
-        // Code for joint moves that are made often is not in the price of a pass.
-        let evaluation = evaluation.unwrap_or(match pass < circuit.price() * 5 / 4 {
+        // In the long run, joint moves have code of their own. Expansion is compared with the price
+        // before that.
+        let pass_later = pass.saturating_sub(frequent.joint_saving(&network, &walk));
+        let evaluation = evaluation.unwrap_or(match pass_later < circuit.price() {
             true => EvaluationMethod::Pass,
             false => EvaluationMethod::Differential,
         });

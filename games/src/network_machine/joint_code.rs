@@ -6,9 +6,10 @@
 
 use std::sync::{Arc, Mutex, TryLockError};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use super::position_classes::Step;
 use crate::Network;
 use crate::compiled_network::machine::Routine;
 use crate::compiled_network::packed::{PackedProgram, after_joint_moves};
@@ -36,6 +37,8 @@ const PORTION: usize = 16;
 const PORTION_NODES: usize = 40_000;
 /// Joint moves that are made often wait for others at most for this many steps.
 const PATIENCE: u32 = if cfg!(test) { 200 } else { 8000 };
+/// Joint moves come again if at least one in so many was made before in a walk.
+const AGAIN: usize = 16;
 /// Maximum number of joint moves that may get code.
 const MOST: usize = 1 << 15;
 
@@ -82,6 +85,15 @@ pub(super) struct JointCode {
 const CODED: u32 = 1 << 31;
 /// More often than any entry can count.
 const NEVER: u32 = CODED;
+
+/// Whether joint moves come again often enough in a walk through the game for code of their own to
+/// pay in the long run: in games with some thousand joint moves, a few do within a walk.
+pub(super) fn come_again(walk: &[Step]) -> bool {
+    let mut seen = FxHashSet::default();
+    let made = walk.iter().map(|(_, moves)| moves).filter(|moves| !moves.is_empty());
+    let n_again = made.filter(|moves| !seen.insert(*moves)).count();
+    n_again * AGAIN >= walk.len()
+}
 
 impl JointCode {
     /// Of a program, no code yet.

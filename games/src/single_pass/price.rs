@@ -50,18 +50,18 @@ impl PassSize {
         let ends = 5 * (self.n_facts + self.n_moves) as u64;
         // The larger the code, the more of it is fetched in each step.
         let fetched = self.n_code_bytes() / 4 * n_code_bytes.min(FAR_CODE) / FAR_CODE;
-        900 + one_position(self.n_gates as u64) + ends + fetched
+        900 + gates_price(self.n_gates as u64) + ends + fetched
     }
 }
 
 /// What a step of one position takes besides [`PassSize::position_price`], whatever the position
 /// class: the bits of all moves, and goals of which `n_gates` conjunctions are computed.
 pub(crate) fn common_price(n_moves: usize, n_gates: u64) -> u64 {
-    5 * n_moves as u64 / 2 + one_position(n_gates) * 3 / 2
+    5 * n_moves as u64 / 2 + gates_price(n_gates) * 3 / 2
 }
 
 /// The price of gates for one position.
-fn one_position(n_gates: u64) -> u64 {
+pub(crate) fn gates_price(n_gates: u64) -> u64 {
     match (has_avx512(), has_avx2()) {
         // Not measured; all other prices of one position are of a CPU with AVX2.
         (true, _) => n_gates,
