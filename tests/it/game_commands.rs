@@ -379,7 +379,7 @@ fn a_game_is_described() {
               rulesheet      1827 bytes, 36 forms, no findings
               rules          24 rules, 12 constant facts, 17 relations
               reasoner       network: 29 possible facts, 20 possible moves, 104
-                             conjunctions, 71 gates, 175 gate inputs, 114 updates per step,
+                             conjunctions, 71 gates, 175 gate inputs, 92 updates per step,
                              41 goal conjunctions, 0 percept conjunctions, evaluation: pass
               grounding      211 grounded rules from 262 rows
                              29 possible facts, 20 possible moves, 104 conjunctions
