@@ -129,8 +129,8 @@ impl Gates {
         n_consumers
     }
 
-    /// By gate: the output that is its only consumer, if it has just one. `n_consumers` are those of
-    /// all nodes.
+    /// By gate: the output that is its only consumer, if it has just one. `n_consumers` are
+    /// those of all nodes.
     pub(crate) fn sole_outputs(&self, n_consumers: &[u32]) -> Vec<Option<usize>> {
         let mut sole = vec![None; self.inputs.len()];
         for (index, output) in self.outputs.iter().enumerate() {

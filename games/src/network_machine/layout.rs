@@ -43,7 +43,7 @@ fn ranks(gates: &Gates, n_consumers: &[u32], n_late: usize) -> Vec<Rank> {
     for (gate, inputs) in gates.inputs.iter().enumerate() {
         let below = inputs.iter().filter_map(|&(node, _)| {
             let gate = (node as usize).checked_sub(n_inputs)?;
-            // News from an absorbed gate come at once.
+            // What absorbed gates do is known at once.
             Some(levels[gate] + u32::from(ranks[gate] != Rank::Absorbed))
         });
         let level = below.max().unwrap_or(0);

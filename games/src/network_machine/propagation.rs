@@ -5,8 +5,8 @@
 //! when the count is 0 and the leading input holds (see [`super::wiring`]). An input that flips
 //! changes the counts of its consumers, or the bits of the gates that it leads, and a gate that
 //! comes to hold or holds no more must flip. Sancho and galvanise work with counts alone and flip
-//! gates in the order in which they meet them. Here pending gates are bits of a set and are taken in
-//! the order of evaluation, so a pending gate flips at most once however many paths lead to it.
+//! gates in the order in which they meet them. Here pending gates are bits of a set and are taken
+//! in the order of evaluation, so a pending gate flips at most once however many paths lead to it.
 //! Pending gates that depend on moves wait until the moves are made.
 //!
 //! Absorbed gates are never pending: their only consumer is notified at once. Neither are gates
@@ -97,7 +97,7 @@ impl Propagation {
 
     fn flip(&mut self, input: usize, value: bool) {
         self.inputs[input / WORD] ^= 1 << (input % WORD);
-        self.work += self.gates.tell(&self.wiring, input, u32::from(value));
+        self.work += self.gates.notify(&self.wiring, input, u32::from(value));
     }
 
     /// Flips the pending gates of the first `n_words` words.
@@ -114,7 +114,7 @@ impl Propagation {
                     let gate = word * WORD + gates.pending[word].trailing_zeros() as usize;
                     gates.pending[word] &= gates.pending[word] - 1;
                     let value = gates.halves[word].holding() >> (gate % WORD) & 1;
-                    *work += gates.tell(wiring, wiring.n_inputs + gate, value as u32);
+                    *work += gates.notify(wiring, wiring.n_inputs + gate, value as u32);
                 }
             }
         }
@@ -148,7 +148,7 @@ impl GateValues {
 
     /// Updates the consumers of a node that flipped. Returns the work.
     #[inline]
-    fn tell(&mut self, wiring: &Wiring, node: usize, value: u32) -> u64 {
+    fn notify(&mut self, wiring: &Wiring, node: usize, value: u32) -> u64 {
         let [span, next] = [wiring.spans[node], wiring.spans[node + 1]];
         let mut work = FLIP + u64::from(span.outputs - span.paired);
         if (span.led ^ next.led) | (span.paired ^ span.counted) != 0 {
@@ -200,7 +200,8 @@ impl GateValues {
     }
 
     /// Notes that the inputs of a gate besides the leading one now all hold, or no more. Returns
-    /// the new value of the gate if it is absorbed and flips. Calls of it were a seventh of the time.
+    /// the new value of the gate if it is absorbed and flips. Calls of it took a seventh of the
+    /// time.
     #[inline(always)]
     fn toggle_others(&mut self, wiring: &Wiring, gate: usize) -> Option<u32> {
         let (word, bit) = (gate / WORD, 1 << (gate % WORD));
