@@ -121,12 +121,15 @@ impl Backend {
         let whole = whole.price(whole.n_bytes());
         let (frequent, pass) = FrequentClasses::choose(&network, &walk, position);
         let pass = pass + common_price(n_moves, circuit.goal_work());
-        // In the long run, joint moves have code of their own. Expansion is compared with the price
-        // before that.
-        let pass_later = pass.saturating_sub(frequent.joint_saving(&network, &walk));
-        let evaluation = evaluation.unwrap_or(match pass_later < circuit.price() {
-            true => EvaluationMethod::Pass,
-            false => EvaluationMethod::Differential,
+        let evaluation = evaluation.unwrap_or_else(|| {
+            let is_least = |pass: u64| pass < circuit.price();
+            // In the long run, joint moves have code of their own. Expansion is compared with the
+            // price before that.
+            let later = || pass.saturating_sub(frequent.joint_saving(&network, &walk));
+            match is_least(pass) || is_least(later()) {
+                true => EvaluationMethod::Pass,
+                false => EvaluationMethod::Differential,
+            }
         });
         let one = match evaluation {
             EvaluationMethod::Pass => pass,
