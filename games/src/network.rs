@@ -25,7 +25,7 @@ pub use dot::Dot;
 pub use graph::{Graph, Lit};
 pub use reduction::{Reduction, ReductionEffort, reduce};
 
-pub(crate) use cofactor::{cofactor, cofactor_size, next_size, state_size};
+pub(crate) use cofactor::{cofactor, cofactor_size, late_size, next_size};
 pub(crate) use decisive::decisive;
 pub(crate) use end_rewards::end_rewards;
 pub(crate) use evaluator::Evaluator;

@@ -26,24 +26,18 @@ pub(crate) fn cofactor_size(network: &Network, known: &[(usize, bool)]) -> (usiz
     (n_needed(network, &same_as, outputs), n_moves)
 }
 
-/// The number of gates that legal moves and the end depend on where these inputs have these
-/// values, counted as by [`cofactor_size`].
-pub(crate) fn state_size(network: &Network, known: &[(usize, bool)]) -> usize {
-    let legal = network.roles.iter().flat_map(|role| &role.legal);
-    size_of(network, known, legal.chain([&network.terminal]))
+/// The number of gates on which only the facts of the next state depend, where these inputs have
+/// these values, counted as by [`cofactor_size`].
+pub(crate) fn late_size(network: &Network, known: &[(usize, bool)]) -> usize {
+    let (_, same_as) = folding_with_moves(network, known);
+    let early = network.roles.iter().flat_map(|role| &role.legal).chain([&network.terminal]);
+    let all = network.next.iter().chain(early.clone());
+    n_needed(network, &same_as, all) - n_needed(network, &same_as, early)
 }
 
-/// The same for the facts of the next state.
+/// The number of all gates on which the facts of the next state depend, counted in the same way.
 pub(crate) fn next_size(network: &Network, known: &[(usize, bool)]) -> usize {
-    size_of(network, known, network.next.iter())
-}
-
-fn size_of<'n>(
-    network: &'n Network,
-    known: &[(usize, bool)],
-    outputs: impl Iterator<Item = &'n Lit>,
-) -> usize {
-    n_needed(network, &folding_with_moves(network, known).1, outputs)
+    n_needed(network, &folding_with_moves(network, known).1, network.next.iter())
 }
 
 /// The number of gates that outputs depend on after each node is replaced.

@@ -4,6 +4,7 @@
 //! position class has code of its own, compiled from the network's cofactor; all
 //! other classes share the code of the whole network.
 
+use std::cell::OnceCell;
 use std::sync::{Arc, OnceLock};
 
 use super::joint_code::{self, JointCode, SharedJointCode};
@@ -14,7 +15,7 @@ use crate::RoleId;
 use crate::compiled_network::CompiledNetwork;
 use crate::compiled_network::features::{self, Avx2, Avx512, Evidence, Kernel, nth_bit};
 use crate::compiled_network::packed::{FACTS, PackedProgram, Places, WORD, spread};
-use crate::network::{Evaluator, Network, cofactor, cofactor_size, next_size, state_size};
+use crate::network::{Evaluator, Network, cofactor, cofactor_size, late_size, next_size};
 use crate::single_pass::{PassSize, gates_price};
 
 /// A class is frequent if at least this part of play is in it.
@@ -61,18 +62,23 @@ impl FrequentClasses {
         let made: Vec<&Step> = walk.iter().filter(|(_, moves)| !moves.is_empty()).collect();
         let some = made.iter().step_by(made.len().div_ceil(SAMPLE).max(1));
         let n_some = some.len().max(1);
+        let late: Vec<OnceCell<usize>> = vec![OnceCell::new(); self.classes.n_classes()];
         let saved = |(state, moves): &&&Step| {
             let class = self.classes.class(state);
-            let is_known = self.classes.n_classes() > 1 && self.is_often[class];
-            let mut known = if is_known { self.classes.known(class).to_vec() } else { Vec::new() };
-            let (whole, _) = cofactor_size(network, &known);
-            let legal = state_size(network, &known);
+            let mut known =
+                if self.has_own(class) { self.classes.known(class) } else { SmallVec::new() };
+            let late = *late[class].get_or_init(|| late_size(network, &known));
             let inputs = network.n_facts()..network.graph.n_inputs();
             known.extend(inputs.map(|input| (input, moves.contains(&(input as u32)))));
-            whole.saturating_sub(legal + next_size(network, &known))
+            late.saturating_sub(next_size(network, &known))
         };
         let saved: usize = some.map(|step| saved(&step)).sum();
         gates_price((saved / n_some) as u64)
+    }
+
+    /// Whether a class has code of its own.
+    fn has_own(&self, class: usize) -> bool {
+        self.classes.n_classes() > 1 && self.is_often[class]
     }
 
     fn of(classes: &PositionClasses, walk: &[Step]) -> Self {
@@ -176,7 +182,7 @@ impl ClassPrograms {
 
     /// Whether a class has code of its own.
     fn has_own(&self, class: usize) -> bool {
-        self.is_split() && self.frequent.is_often[class]
+        self.frequent.has_own(class)
     }
 
     /// Whether some classes may have code of their own.

@@ -37,7 +37,7 @@ const PORTION: usize = 16;
 const PORTION_NODES: usize = 40_000;
 /// Joint moves that are made often wait for others at most for this many steps.
 const PATIENCE: u32 = if cfg!(test) { 200 } else { 8000 };
-/// Joint moves come again if at least one in so many was made before in a walk.
+/// Joint moves are repeated if one step in 16 of a walk makes a move that an earlier step made.
 const AGAIN: usize = 16;
 /// Maximum number of joint moves that may get code.
 const MOST: usize = 1 << 15;
@@ -86,8 +86,8 @@ const CODED: u32 = 1 << 31;
 /// More often than any entry can count.
 const NEVER: u32 = CODED;
 
-/// Whether joint moves come again often enough in a walk through the game for code of their own to
-/// pay in the long run: in games with some thousand joint moves, a few do within a walk.
+/// Whether joint moves are repeated in a walk through the game. If so, the game has so few of them
+/// (a few thousand at most) that in the long run most are made often enough to get code.
 pub(super) fn come_again(walk: &[Step]) -> bool {
     let mut seen = FxHashSet::default();
     let made = walk.iter().map(|(_, moves)| moves).filter(|moves| !moves.is_empty());
