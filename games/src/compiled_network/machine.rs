@@ -17,6 +17,7 @@
 mod allocate;
 mod encode;
 mod error;
+mod general;
 mod in_frame;
 mod operations;
 mod pages;

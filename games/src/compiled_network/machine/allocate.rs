@@ -56,7 +56,7 @@ pub(super) fn translate(operations: &Operations, schedule: &Schedule, target: Ta
         while from < end {
             let n_chunks = if target.n_pieces() == 1 { 1 } else { (end - from).div_ceil(CHUNK) };
             let to = from + (end - from).div_ceil(n_chunks);
-            chunks.starts.push(allocator.begin());
+            chunks.starts.push(allocator.encoder.begin());
             for at in from..to {
                 allocator.operation(at, to);
             }
@@ -101,6 +101,8 @@ struct Allocator<'a> {
     /// Values that may be left in the slot of an input.
     in_place: &'a BTreeMap<Value, Value>,
     is_last_phase: bool,
+    /// Values are in general registers.
+    is_general: bool,
     uses: &'a Uses,
     encoder: Encoder,
     /// By value: its slot, else [`NOWHERE`].
@@ -147,6 +149,7 @@ impl<'a> Allocator<'a> {
             given: &schedule.given,
             in_place: &schedule.in_place,
             is_last_phase: false,
+            is_general: target.is_general(),
             uses,
             encoder: Encoder::new(target),
             home,
@@ -161,20 +164,12 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    /// Begins a function; gives its place.
-    fn begin(&mut self) -> usize {
-        while !self.encoder.bytes.len().is_multiple_of(64) {
-            self.encoder.bytes.push(0xCC);
-        }
-        self.encoder.bytes.len()
-    }
-
     /// Ends a function; what is needed later is in slots.
     fn end(&mut self) {
         for register in 0..self.held.len() as u8 {
             self.evict(register);
         }
-        self.encoder.ret();
+        self.encoder.end();
     }
 
     fn operation(&mut self, at: usize, chunk_end: usize) {
@@ -239,12 +234,23 @@ impl<'a> Allocator<'a> {
         }
         let place = self.place(last);
         self.used(at, operation);
-        let to = match scratch {
-            Some(register) => register,
-            None => self.take(0),
-        };
+        let to = scratch.or_else(|| self.overwritten(operator, first_register, place));
+        let to = to.unwrap_or_else(|| self.take(0));
         self.encoder.binary(operator, to, first_register, place);
         to
+    }
+
+    /// The register of an operand that is not needed any more, if the instruction overwrites one.
+    fn overwritten(&self, operator: Operator, first: u8, last: Place) -> Option<u8> {
+        if !self.is_general || operator == Operator::AndNot {
+            return None;
+        }
+        let last = match last {
+            Place::Register(last) => Some(last),
+            Place::Slot(_) => None,
+        };
+        let is_free = |register: &u8| self.held[usize::from(*register)].is_none();
+        std::iter::once(first).chain(last).find(is_free)
     }
 
     /// Three operands, or two of which one is there twice: one that is

@@ -1,9 +1,11 @@
-//! The few vector instructions that programs need, as bytes.
+//! The few instructions that programs need, as bytes: those of vectors here, those of
+//! [`general`] registers in a file of their own.
 //!
 //! VEX and EVEX encodings: Intel 64 and IA-32 Architectures Software Developer's
 //! Manual, volume 2, chapter 2. Memory operands are slots, at 32-bit
 //! displacements from RDI.
 
+use super::general;
 use super::target::Target;
 
 /// Where an instruction's last operand is.
@@ -55,23 +57,43 @@ const BASE: u8 = 7;
 pub(super) struct Encoder {
     pub(super) bytes: Vec<u8>,
     target: Target,
+    /// Where the function begins.
+    start: usize,
+    /// It uses registers below this.
+    n_used: usize,
 }
 
 impl Encoder {
     pub(super) fn new(target: Target) -> Self {
-        Self { bytes: Vec::new(), target }
+        Self { bytes: Vec::new(), target, start: 0, n_used: 0 }
+    }
+
+    /// Begins a function; gives its place.
+    pub(super) fn begin(&mut self) -> usize {
+        self.bytes.resize(self.bytes.len().next_multiple_of(64), 0xCC);
+        (self.start, self.n_used) = (self.bytes.len(), 0);
+        self.start
+    }
+
+    /// Ends a function. Of vector registers, the upper parts are left zero: VZEROUPPER, unless no
+    /// instruction writes them.
+    pub(super) fn end(&mut self) {
+        if self.target.is_general() {
+            return general::close(&mut self.bytes, self.start, self.n_used);
+        }
+        if !self.target.is_words() {
+            self.bytes.extend([0xC5, 0xF8, 0x77]);
+        }
+        self.bytes.push(0xC3);
     }
 
     /// `to = operator(first, last)`: VPAND, VPANDN, VPOR, VPXOR, of AVX-512 those
     /// for quadwords.
     pub(super) fn binary(&mut self, operator: Operator, to: u8, first: u8, last: Place) {
-        let last = match (last, self.target.scratch()) {
-            (Place::Slot(_), Some(scratch)) => {
-                self.load(scratch, last);
-                Place::Register(scratch)
-            }
-            _ => last,
-        };
+        self.n_used = self.n_used.max(usize::from(to) + 1);
+        if self.target.is_general() {
+            return general::binary(&mut self.bytes, operator, to, first, last);
+        }
         self.instruction(MAP_0F, PREFIX_66, operator.opcode(), to, first, last);
     }
 
@@ -85,6 +107,10 @@ impl Encoder {
 
     /// `to = from`: VMOVDQU, VMOVDQU64; of words, VMOVQ.
     pub(super) fn load(&mut self, to: u8, from: Place) {
+        self.n_used = self.n_used.max(usize::from(to) + 1);
+        if self.target.is_general() {
+            return general::load(&mut self.bytes, to, from);
+        }
         let is_word = self.target.is_words() && matches!(from, Place::Slot(_));
         let opcode = if is_word { 0x7E } else { 0x6F };
         self.instruction(MAP_0F, PREFIX_F3, opcode, to, 0, from);
@@ -92,17 +118,12 @@ impl Encoder {
 
     /// Writes a register into a slot: VMOVDQU, VMOVDQU64; of words, VMOVQ.
     pub(super) fn store(&mut self, slot: u32, from: u8) {
+        if self.target.is_general() {
+            return general::store(&mut self.bytes, slot, from);
+        }
         let (prefix, opcode) =
             if self.target.is_words() { (PREFIX_66, 0xD6) } else { (PREFIX_F3, 0x7F) };
         self.instruction(MAP_0F, prefix, opcode, from, 0, Place::Slot(slot));
-    }
-
-    /// Leaves the function: VZEROUPPER, unless all that was written has its upper part zero, RET.
-    pub(super) fn ret(&mut self) {
-        if !self.target.is_words() {
-            self.bytes.extend([0xC5, 0xF8, 0x77]);
-        }
-        self.bytes.push(0xC3);
     }
 
     fn instruction(

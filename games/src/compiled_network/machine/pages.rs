@@ -53,9 +53,10 @@ impl Pages {
         let Some(map) = &self.map else { return };
         #[cfg(target_arch = "x86_64")]
         // SAFETY: by the contract the pages hold code for this CPU. Its functions get
-        // the base in RDI, use no other registers but RSP to return and the vector
-        // registers, all of which the calling convention gives them, and leave the
-        // upper parts of these zero. They touch only slots that are there, and within a
+        // the base in RDI. Of the other registers they change those that the calling
+        // convention gives them, restore what they change of the rest, use RSP for that
+        // and to return, and leave the upper parts of vector registers zero. They touch
+        // only slots that are there, and within a
         // slot, since registers divide blocks. Lanes are words of any bits, and they are
         // borrowed exclusively. The map lives as long as `self`.
         unsafe {

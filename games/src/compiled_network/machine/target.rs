@@ -1,6 +1,7 @@
 //! Which instructions machine code is made of.
 
 use super::error::NoMachineCode;
+use super::general;
 use crate::compiled_network::cover::Prices;
 use crate::compiled_network::features::{has_avx2, has_avx512};
 use crate::compiled_network::width::Width;
@@ -41,10 +42,10 @@ impl Target {
         self.register == 8
     }
 
-    /// The register through which code without AVX-512 reads words: its instructions would read
-    /// beyond them.
-    pub(super) fn scratch(self) -> Option<u8> {
-        (self.is_words() && !self.is_avx512).then_some(15)
+    /// Whether values are in general registers: words, unless there are the vector instructions of
+    /// AVX-512, which read single words and compute gates of three operands.
+    pub(super) fn is_general(self) -> bool {
+        self.is_words() && !self.is_avx512
     }
 
     /// Whether this CPU has the instructions.
@@ -57,10 +58,10 @@ impl Target {
     }
 
     pub(super) fn n_registers(self) -> usize {
-        match (self.is_avx512, self.scratch()) {
-            (true, _) => 32,
-            (false, None) => 16,
-            (false, Some(scratch)) => usize::from(scratch),
+        match self.is_avx512 {
+            true => 32,
+            false if self.is_general() => general::N_REGISTERS,
+            false => 16,
         }
     }
 

@@ -14,16 +14,17 @@ const AVX2_512: Target = Target { block: 64, register: 32, is_avx512: false };
 const AVX512_256: Target = Target { block: 32, register: 32, is_avx512: true };
 const AVX512_512: Target = Target { block: 64, register: 64, is_avx512: true };
 
-const AVX2_WORDS: Target = Target { block: 8, register: 8, is_avx512: false };
+const GENERAL: Target = Target { block: 8, register: 8, is_avx512: false };
 const AVX512_WORDS: Target = Target { block: 8, register: 8, is_avx512: true };
 
-const TARGETS: [Target; 6] = [AVX2_256, AVX2_512, AVX512_256, AVX512_512, AVX2_WORDS, AVX512_WORDS];
+const TARGETS: [Target; 6] = [AVX2_256, AVX2_512, AVX512_256, AVX512_512, GENERAL, AVX512_WORDS];
 
 /// The first register of the width in use.
 fn first_register(target: Target) -> Register {
     match target.register {
         64 => Register::ZMM0,
         32 => Register::YMM0,
+        _ if target.is_general() => Register::RAX,
         _ => Register::XMM0,
     }
 }
@@ -34,9 +35,13 @@ type Wide = [u64; 8];
 /// A CPU as far as it matters here.
 struct Model {
     registers: [Wide; 32],
+    stack: Vec<Wide>,
     slots: Vec<u64>,
     n_instructions: usize,
 }
+
+/// The numbers of the general registers that a function leaves as they were.
+const RESTORED: [usize; 6] = [3, 5, 12, 13, 14, 15];
 
 impl Model {
     /// With random values in the slots of some code, but for those that never change.
@@ -44,7 +49,7 @@ impl Model {
         let mut slots: Vec<u64> = (0..chunked.n_slots * n_words).map(|_| random(seed)).collect();
         slots[NONE as usize * n_words..][..n_words].fill(0);
         slots[ALL as usize * n_words..][..n_words].fill(!0);
-        Self { registers: [[0; 8]; 32], slots, n_instructions: 0 }
+        Self { registers: [[0; 8]; 32], stack: Vec::new(), slots, n_instructions: 0 }
     }
 
     /// Runs all functions of a phase, for all pieces of the slots.
@@ -58,7 +63,8 @@ impl Model {
 
     /// Runs the function at `start` with its base `offset` bytes in.
     fn run(&mut self, code: &[u8], start: usize, offset: usize, target: Target) {
-        self.registers = [[0x5555_AAAA_1234_8765; 8]; 32];
+        let before = std::array::from_fn(|at| [0x5555_AAAA_1234_8765 + at as u64; 8]);
+        self.registers = before;
         let mut decoder = Decoder::with_ip(64, &code[start..], start as u64, DecoderOptions::NONE);
         let mut is_clean = false;
         loop {
@@ -71,6 +77,9 @@ impl Model {
             }
         }
         assert!(is_clean != target.is_words(), "upper parts are left zero");
+        assert!(self.stack.is_empty(), "something is left on the stack");
+        let is_restored = |&at: &usize| self.registers[at][0] == before[at][0];
+        assert!(!target.is_general() || RESTORED.iter().all(is_restored), "registers are restored");
     }
 
     fn step(&mut self, instruction: &Instruction, offset: usize, target: Target) {
@@ -78,8 +87,10 @@ impl Model {
         let index = |register: Register| {
             let first = first_register(target);
             let index = register as usize - first as usize;
-            let n_registers = target.n_registers() + usize::from(target.scratch().is_some());
+            let n_registers = if target.is_general() { 16 } else { target.n_registers() };
             assert!(index < n_registers, "{instruction:?}");
+            let is_reserved = matches!(register, Register::RSP | Register::RDI);
+            assert!(!is_reserved, "{instruction:?} changes the base or the stack");
             index
         };
         let address = || {
@@ -93,7 +104,7 @@ impl Model {
         let reads_memory = (1..instruction.op_count())
             .any(|operand| instruction.op_kind(operand) == OpKind::Memory);
         // More than a word would be read.
-        let is_broadcast = target.is_words() && is_logic && reads_memory;
+        let is_broadcast = target.is_words() && !target.is_general() && is_logic && reads_memory;
         assert_eq!(instruction.is_broadcast(), is_broadcast, "{instruction:?}");
         assert!(!is_broadcast || target.is_avx512);
         assert!(!instruction.has_op_mask());
@@ -112,6 +123,7 @@ impl Model {
             std::array::from_fn::<u64, 8, _>(|i| f(a[i], b[i]))
         };
         let two = |f| zip(value(self, 1), value(self, 2), f);
+        let overwriting = |f| zip(value(self, 0), value(self, 1), f);
         let result = match (instruction.mnemonic(), target.is_avx512) {
             (Mnemonic::Vpand, false) | (Mnemonic::Vpandq, true) => two(|a, b| a & b),
             (Mnemonic::Vpandn, false) | (Mnemonic::Vpandnq, true) => two(|a, b| !a & b),
@@ -119,6 +131,16 @@ impl Model {
             (Mnemonic::Vpxor, false) | (Mnemonic::Vpxorq, true) => two(|a, b| a ^ b),
             (Mnemonic::Vmovdqu, false) | (Mnemonic::Vmovdqu64, true) => value(self, 1),
             (Mnemonic::Vmovq, _) if target.is_words() => value(self, 1),
+            (Mnemonic::And, false) => overwriting(|a, b| a & b),
+            (Mnemonic::Or, false) => overwriting(|a, b| a | b),
+            (Mnemonic::Xor, false) => overwriting(|a, b| a ^ b),
+            (Mnemonic::Andn, false) => two(|a, b| !a & b),
+            (Mnemonic::Mov, false) => value(self, 1),
+            (Mnemonic::Push, false) => {
+                self.stack.push(value(self, 0));
+                return;
+            }
+            (Mnemonic::Pop, false) => self.stack.pop().expect("pushed before"),
             (Mnemonic::Vpternlogq, true) => {
                 let [a, b, c] = [value(self, 0), value(self, 1), value(self, 2)];
                 let table = instruction.immediate8();
@@ -328,15 +350,23 @@ fn bytes_are_those_of_an_assembler() {
     check(AVX512_512, |e| e.load(16, Slot(127)), &[0x62, 0xE1, 0xFE, 0x48, 0x6F, 0x47, 0x7F]);
     // vmovdqu64 [rdi+0x2000], ymm1
     check(AVX512_256, |e| e.store(256, 1), &[0x62, 0xF1, 0xFE, 0x28, 0x7F, 0x8F, 0, 0x20, 0, 0]);
-    // vmovq xmm9, [rdi+0x48]
-    check(AVX2_WORDS, |e| e.load(9, Slot(9)), &[0xC5, 0x7A, 0x7E, 0x4F, 0x48]);
-    // vmovq [rdi+0x50], xmm1
-    check(AVX2_WORDS, |e| e.store(10, 1), &[0xC5, 0xF9, 0xD6, 0x4F, 0x50]);
-    // vmovq xmm15, [rdi+8]; vpand xmm0, xmm1, xmm15
+    // mov r9, [rdi+0x48]
+    check(GENERAL, |e| e.load(5, Slot(9)), &[0x4C, 0x8B, 0x4F, 0x48]);
+    // mov [rdi+0x400], rbx
+    check(GENERAL, |e| e.store(128, 8), &[0x48, 0x89, 0x9F, 0, 4, 0, 0]);
+    // and rcx, [rdi+8]
+    check(GENERAL, |e| e.binary(Operator::And, 1, 1, Slot(1)), &[0x48, 0x23, 0x4F, 0x08]);
+    // mov r15, rsi; xor r15, rax
     check(
-        AVX2_WORDS,
-        |e| e.binary(Operator::And, 0, 1, Slot(1)),
-        &[0xC5, 0x7A, 0x7E, 0x7F, 0x08, 0xC4, 0xC1, 0x71, 0xDB, 0xC7],
+        GENERAL,
+        |e| e.binary(Operator::Xor, 13, 3, Register(0)),
+        &[0x4C, 0x8B, 0xFE, 0x4C, 0x33, 0xF8],
+    );
+    // andn rbx, r12, [rdi+0x10]
+    check(
+        GENERAL,
+        |e| e.binary(Operator::AndNot, 8, 10, Slot(2)),
+        &[0xC4, 0xE2, 0x98, 0xF2, 0x5F, 0x10],
     );
     // vpandq xmm7, xmm0, [rdi+0x298]{1to2}
     check(
@@ -351,15 +381,15 @@ fn bytes_are_those_of_an_assembler() {
         &[0x62, 0xE1, 0xFD, 0x08, 0xD6, 0xBF, 0xD8, 0x0A, 0, 0],
     );
     // ret
-    check(AVX512_WORDS, Encoder::ret, &[0xC3]);
+    check(AVX512_WORDS, Encoder::end, &[0xC3]);
     // vzeroupper; ret
-    check(AVX2_256, Encoder::ret, &[0xC5, 0xF8, 0x77, 0xC3]);
+    check(AVX2_256, Encoder::end, &[0xC5, 0xF8, 0x77, 0xC3]);
 }
 
 /// Every instruction with every register, read back.
 #[test]
 fn a_decoder_reads_what_was_written() {
-    for target in TARGETS {
+    for target in TARGETS.into_iter().filter(|target| !target.is_general()) {
         let n = target.n_registers() as u8;
         let first = first_register(target);
         let name = |register: u8| first as usize + usize::from(register);
@@ -375,17 +405,9 @@ fn a_decoder_reads_what_was_written() {
                     }
                     let length = encoder.bytes.len();
                     let mut decoder = Decoder::new(64, &encoder.bytes, DecoderOptions::NONE);
-                    let mut last = last;
                     while decoder.can_decode() {
                         let read = decoder.decode();
                         assert!(!read.is_invalid(), "{:x?}", encoder.bytes);
-                        if let (Place::Slot(slot), Some(scratch)) = (last, target.scratch()) {
-                            assert_eq!(read.mnemonic(), Mnemonic::Vmovq);
-                            assert_eq!(read.op0_register() as usize, name(scratch));
-                            assert_eq!(read.memory_displacement64(), u64::from(slot) * 8);
-                            last = Place::Register(scratch);
-                            continue;
-                        }
                         assert_eq!(read.op0_register() as usize, name(to));
                         assert_eq!(read.op1_register() as usize, name(other));
                         match last {
@@ -401,6 +423,54 @@ fn a_decoder_reads_what_was_written() {
                     }
                     assert_eq!(decoder.position(), length);
                 }
+            }
+        }
+    }
+}
+
+/// Which of the general registers instructions overwrite depends on where the operands are.
+#[test]
+fn general_registers_hold_what_operators_give() {
+    let n = GENERAL.n_registers() as u8;
+    let slots = [0, 15, 16, 70_000];
+    let mut model = Model {
+        registers: [[0; 8]; 32],
+        stack: Vec::new(),
+        slots: (0..=70_000_u64).map(|slot| slot.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect(),
+        n_instructions: 0,
+    };
+    let run = |model: &mut Model, write: &dyn Fn(&mut Encoder)| {
+        let mut encoder = Encoder::new(GENERAL);
+        let start = encoder.begin();
+        write(&mut encoder);
+        encoder.end();
+        model.run(&encoder.bytes, start, 0, GENERAL);
+    };
+    for operator in [Operator::And, Operator::AndNot, Operator::Or, Operator::Xor] {
+        for (to, first) in (0..n).flat_map(|to| (0..n).map(move |first| (to, first))) {
+            for last in (0..n).map(Place::Register).chain(slots.map(Place::Slot)) {
+                let (a, b, result) = (20, 21, 22);
+                let other = match last {
+                    Place::Register(register) if register == first => a,
+                    Place::Register(_) => b,
+                    Place::Slot(slot) => slot,
+                };
+                run(&mut model, &|encoder| {
+                    if let Place::Register(register) = last {
+                        encoder.load(register, Place::Slot(b));
+                    }
+                    encoder.load(first, Place::Slot(a));
+                    encoder.binary(operator, to, first, last);
+                    encoder.store(result, to);
+                });
+                let [a, b, result] = [a, other, result].map(|slot| model.slots[slot as usize]);
+                let expected = match operator {
+                    Operator::And => a & b,
+                    Operator::AndNot => !a & b,
+                    Operator::Or => a | b,
+                    Operator::Xor => a ^ b,
+                };
+                assert_eq!(result, expected, "{operator:?} {to} {first} {last:?}");
             }
         }
     }
