@@ -6,6 +6,8 @@
 
 #![expect(unsafe_code, reason = "calls of functions compiled for detected CPU features")]
 
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::__cpuid;
 use std::fmt::Debug;
 use std::sync::OnceLock;
 
@@ -56,10 +58,9 @@ fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
 /// The place of the bit of a word before which there are `n` others.
 #[inline]
 pub(crate) fn nth_bit(word: u64, n: usize) -> usize {
-    // PDEP is slow on some CPUs without AVX-512.
     #[cfg(target_arch = "x86_64")]
-    if has_avx512() {
-        // SAFETY: every CPU with AVX-512 has BMI1 and BMI2, which `has_avx512` also detected.
+    if has_fast_pdep() {
+        // SAFETY: the CPU has BMI1 and BMI2, which `has_fast_pdep` detected.
         return unsafe { nth_bit_bmi2(word, n) };
     }
     let rest = (0..n).fold(word, |word, _| word & word.wrapping_sub(1));
@@ -71,6 +72,25 @@ pub(crate) fn nth_bit(word: u64, n: usize) -> usize {
 fn nth_bit_bmi2(word: u64, n: usize) -> usize {
     std::arch::x86_64::_pdep_u64(1 << n, word).trailing_zeros() as usize
 }
+
+/// Whether PDEP is used, which AMD's CPUs before family 25 (Zen 3) compute bit by bit.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn has_fast_pdep() -> bool {
+    static IS_FAST: OnceLock<bool> = OnceLock::new();
+    *IS_FAST.get_or_init(|| {
+        let vendor = __cpuid(0);
+        let is_amd = [vendor.ebx, vendor.edx, vendor.ecx] == AUTHENTIC_AMD;
+        let version = __cpuid(1).eax;
+        let family = (version >> 8 & 15) + (version >> 20 & 255);
+        has_avx2() && (!is_amd || family >= 25)
+    })
+}
+
+/// The name of the vendor AMD, as CPUID gives it.
+#[cfg(target_arch = "x86_64")]
+const AUTHENTIC_AMD: [u32; 3] =
+    [u32::from_le_bytes(*b"Auth"), u32::from_le_bytes(*b"enti"), u32::from_le_bytes(*b"cAMD")];
 
 /// The vector instructions that are used, from few to many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -219,7 +219,7 @@ impl Phase {
     #[inline(always)]
     fn run(&self, slots: &mut [u64]) {
         match self {
-            Self::Translated(routine) => routine.run(slots),
+            Self::Translated(routine) => routine.run_one(0, slots),
             Self::Interpreted(code) => interpret(code, slots),
         }
     }

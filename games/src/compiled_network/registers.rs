@@ -251,16 +251,21 @@ impl<const N: usize, V: Vector> Lanes for Registers<N, V> {
 /// four stay as they are.
 #[inline(always)]
 pub(crate) fn spread(word: u64, spread: &mut [u64], _: Avx2) {
-    // SAFETY: the CPU has AVX2, as the argument proves. Each part is as long as a register, and
-    // the store needs no alignment.
-    unsafe {
-        let bits = _mm256_set_epi64x(8, 4, 2, 1);
-        let mut word = _mm256_set1_epi64x(word as i64);
-        for four in spread.as_chunks_mut::<4>().0 {
-            let ones = _mm256_cmpeq_epi64(_mm256_and_si256(word, bits), bits);
-            _mm256_storeu_si256(four.as_mut_ptr().cast(), ones);
-            word = _mm256_srli_epi64::<4>(word);
-        }
+    // SAFETY: the CPU has AVX2, as the argument proves.
+    unsafe { spread_by_registers(word, spread) }
+}
+
+/// As [`spread`]. Inlined, its constants would be loaded where nothing is spread.
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+fn spread_by_registers(word: u64, spread: &mut [u64]) {
+    let bits = _mm256_set_epi64x(8, 4, 2, 1);
+    let mut word = _mm256_set1_epi64x(word as i64);
+    for four in spread.as_chunks_mut::<4>().0 {
+        let ones = _mm256_cmpeq_epi64(_mm256_and_si256(word, bits), bits);
+        // SAFETY: four words are as long as a register, and the store needs no alignment.
+        unsafe { _mm256_storeu_si256(four.as_mut_ptr().cast(), ones) };
+        word = _mm256_srli_epi64::<4>(word);
     }
 }
 

@@ -236,15 +236,18 @@ pub(super) struct ClassPasses {
     places: Places,
     /// If there is machine code: evidence that the CPU has AVX2.
     avx2: Option<Avx2>,
+    avx512: Option<Avx512>,
     slots: Vec<u64>,
     n_words: usize,
     /// The slot of the first move, less its input.
     first_move: usize,
-    /// The inputs of the moves whose slots are set.
+    /// The inputs of the moves that the next facts follow, if these are known.
     made: SmallVec<[u32; 4]>,
+    /// By role: the input of the move for the next step.
+    moves: Box<[u32]>,
     known: Known,
     is_terminal: bool,
-    roles: SmallVec<[RoleMoves; 2]>,
+    roles: Box<[RoleMoves]>,
     knows_goals: bool,
 }
 
@@ -262,9 +265,11 @@ impl ClassPasses {
             first_move: places.moves - network.n_facts(),
             places,
             avx2: Avx2::detect(),
+            avx512: Avx512::detect(),
             slots: Vec::new(),
             n_words: network.n_state_words(),
             made: SmallVec::new(),
+            moves: network.role_ids().map(|role| network.first_move(role) as u32).collect(),
             known: Known::Nothing,
             is_terminal: false,
             knows_goals: false,
@@ -295,11 +300,11 @@ impl ClassPasses {
 
     /// Carries out what is compiled for the CPU's instructions.
     #[inline]
-    fn run(&mut self, work: Work<'_>) {
-        match (Avx512::detect(), self.avx2) {
+    fn run<W: Work>(&mut self, work: W) -> W::Output {
+        match (self.avx512, self.avx2) {
             (Some(proof), _) => features::run(Running { passes: self, work, _proof: proof }, proof),
             (None, Some(proof)) => {
-                features::run(Running { passes: self, work, _proof: proof }, proof);
+                features::run(Running { passes: self, work, _proof: proof }, proof)
             }
             (None, None) => features::run(Running { passes: self, work, _proof: () }, ()),
         }
@@ -308,7 +313,8 @@ impl ClassPasses {
     /// Makes moves, goes on to the next position, and adds its facts to `words`.
     #[inline]
     pub(super) fn step(&mut self, moves: &[u32], words: &mut Vec<u64>) {
-        self.run(Work::Step(moves, words));
+        self.moves.copy_from_slice(moves);
+        self.run(Advance(words));
     }
 
     /// As [`step`](Self::step), by moves whose numbers among the legal ones `choose` gives; `false`
@@ -319,32 +325,7 @@ impl ClassPasses {
         choose: &mut dyn FnMut(usize) -> usize,
         words: &mut Vec<u64>,
     ) -> bool {
-        if self.is_terminal {
-            return false;
-        }
-        let mut moves: SmallVec<[u32; 4]> = SmallVec::new();
-        let slots = self.slots.as_slice();
-        for role in &self.roles {
-            if role.n_legal == 0 {
-                return false;
-            }
-            let mut number = choose(role.n_legal);
-            assert!(number < role.n_legal, "move {number} of {}", role.n_legal);
-            let legal = &slots[role.legal..role.legal + role.n_words];
-            let mut at = 0;
-            // The last word has what is left.
-            while at + 1 < legal.len() {
-                let n_here = legal[at].count_ones() as usize;
-                if number < n_here {
-                    break;
-                }
-                number -= n_here;
-                at += 1;
-            }
-            moves.push(role.first_move + (at * WORD + nth_bit(legal[at], number)) as u32);
-        }
-        self.step(&moves, words);
-        true
+        !self.is_terminal && self.run(Choose { choose, words })
     }
 
     /// The legal moves of a role as bits, and their number.
@@ -354,15 +335,47 @@ impl ClassPasses {
         (&self.slots[role.legal..role.legal + role.n_words], role.n_legal)
     }
 
+    /// The goal values that the rules give a role, by index.
+    #[inline]
+    pub(super) fn goals(&mut self, role: usize) -> impl Iterator<Item = usize> {
+        let first = self.programs.first_goals[role];
+        let n = self.programs.network.roles[role].goals.len();
+        self.compute_goals();
+        let words = &self.slots[self.places.goals.0..];
+        let mut index = 0;
+        std::iter::from_fn(move || {
+            while index < n {
+                let at = first + index;
+                let bits = words[at / WORD] >> (at % WORD);
+                if bits & 1 == 1 {
+                    index += 1;
+                    return Some(index - 1);
+                }
+                // On to the next one that holds, or to the next word.
+                index += (bits.trailing_zeros() as usize).min(WORD - at % WORD);
+            }
+            None
+        })
+    }
+
+    #[inline]
+    fn compute_goals(&mut self) {
+        if !self.knows_goals {
+            let Self { passes, class, slots, .. } = self;
+            passes[*class].as_ref().expect("entered").program.run_goals(slots);
+            self.knows_goals = true;
+        }
+    }
+
     /// Whether the position is terminal.
     #[inline]
     pub(super) fn is_terminal(&self) -> bool {
         self.is_terminal
     }
 
-    /// Goes to the position whose facts are in their slots as bits.
+    /// Goes to the position whose facts are in their slots, as bits and each in one of its own.
     #[inline(always)]
-    fn enter(&mut self, is_written: impl Fn(usize, u64) -> bool) {
+    fn enter(&mut self) {
         let words = &self.slots[self.places.facts..][..self.n_words];
         let class = self.programs.classes().class(words);
         if class != self.class {
@@ -371,16 +384,27 @@ impl ClassPasses {
                 self.first_enter(class);
             }
         }
-        let slots = self.slots.as_mut_slice();
-        for at in 0..self.n_words {
-            let word = slots[self.places.facts + at];
-            if !is_written(at, word) {
-                let first = FACTS + at * WORD;
-                let end = self.places.moves.min(first + WORD);
-                spread(word, &mut slots[first..end], self.avx2);
-            }
-        }
         self.compute_state();
+    }
+
+    /// Writes all facts of a word into slots of their own.
+    #[inline(always)]
+    fn spread(&mut self, at: usize) {
+        let word = self.slots[self.places.facts + at];
+        let first = FACTS + at * WORD;
+        let end = self.places.moves.min(first + WORD);
+        spread(word, &mut self.slots[first..end], self.avx2);
+    }
+
+    /// Changes facts of a word in their slots.
+    #[inline(always)]
+    fn flip(&mut self, at: usize, mut changes: u64) {
+        let slots = &mut self.slots[FACTS + at * WORD..];
+        while changes != 0 {
+            let slot = &mut slots[changes.trailing_zeros() as usize];
+            *slot = !*slot;
+            changes &= changes - 1;
+        }
     }
 
     #[inline(always)]
@@ -390,7 +414,7 @@ impl ClassPasses {
         let ClassPass { program, .. } = passes[*class].as_ref().expect("entered");
         program.run_state(slots);
         self.is_terminal = slots[program.terminal] != 0;
-        for role in roles {
+        for role in &mut **roles {
             role.n_legal = count(&slots[role.legal..role.legal + role.n_words]);
         }
         self.known = Known::State;
@@ -403,33 +427,56 @@ impl ClassPasses {
         if self.known != Known::State {
             self.compute_state();
         }
-        self.take_made_back();
         let Self { passes, class, slots, first_move, .. } = self;
         let slots = slots.as_mut_slice();
         for &input in moves {
             slots[*first_move + input as usize] = !0;
         }
         passes[*class].as_ref().expect("entered").program.run_next(slots);
+        for &input in moves {
+            slots[*first_move + input as usize] = 0;
+        }
         self.known = Known::Next;
     }
 
-    /// Takes moves that [`compute_next`](Self::compute_next) left made out of their slots.
+    /// Makes the moves, goes on to the next position, and adds its facts to `words`.
     #[inline(always)]
-    fn take_made_back(&mut self) {
-        for input in self.made.drain(..) {
-            self.slots[self.first_move + input as usize] = 0;
-        }
-    }
-
-    /// Compiles code for joint moves that are often made here.
-    #[inline(always)]
-    fn compile_joint_moves(&mut self) {
-        let Self { programs, passes, class, slots, .. } = self;
+    fn advance(&mut self, words: &mut Vec<u64>) {
+        let Self { passes, class, slots, known, moves, .. } = self;
         let ClassPass { program, joint_code } = passes[*class].as_mut().expect("entered");
-        if joint_code.is_due() {
-            let n_slots = joint_code.compile(&program.network, &programs.joint_code[*class]);
-            slots.resize(slots.len().max(n_slots), 0);
+        let slots = slots.as_mut_slice();
+        if *known != Known::State {
+            program.run_state(slots);
         }
+        if !joint_code.run(moves, slots) {
+            for &input in &**moves {
+                slots[self.first_move + input as usize] = !0;
+            }
+            program.run_next(slots);
+            for &input in &**moves {
+                slots[self.first_move + input as usize] = 0;
+            }
+            if joint_code.is_due() {
+                let n_slots =
+                    joint_code.compile(&program.network, &self.programs.joint_code[*class]);
+                self.slots.resize(self.slots.len().max(n_slots), 0);
+            }
+        }
+        let n_words = self.n_words;
+        words.reserve(n_words);
+        for at in 0..n_words {
+            let word = self.slots[self.places.next + at];
+            words.push(word);
+            let fact = &mut self.slots[self.places.facts + at];
+            let changes = *fact ^ word;
+            *fact = word;
+            if changes.count_ones() > FEW {
+                self.spread(at);
+            } else {
+                self.flip(at, changes);
+            }
+        }
+        self.enter();
     }
 
     /// The next facts.
@@ -448,67 +495,108 @@ fn count(words: &[u64]) -> usize {
     }
 }
 
-/// From this number of words on, only words that differ are written into slots.
-const LONG: usize = 6;
+/// Of a word with more changes than this, all bits are written into slots.
+const FEW: u32 = 6;
 
-/// What to do.
-enum Work<'a> {
-    Enter(&'a [u64]),
-    Make(&'a [u32]),
-    Step(&'a [u32], &'a mut Vec<u64>),
+/// What is compiled for the CPU's instructions.
+trait Work {
+    /// The result.
+    type Output;
+
+    /// Does it.
+    fn carry_out(self, passes: &mut ClassPasses) -> Self::Output;
 }
 
-/// Something to do, compiled for the CPU's instructions.
-struct Running<'a, P> {
+/// Some work and evidence of the instructions.
+struct Running<'a, W, P> {
     passes: &'a mut ClassPasses,
-    work: Work<'a>,
-    /// Evidence of the instructions.
+    work: W,
     _proof: P,
 }
 
-impl<P: Evidence> Kernel for Running<'_, P> {
-    type Output = ();
+impl<W: Work, P: Evidence> Kernel for Running<'_, W, P> {
+    type Output = W::Output;
     type Proof = P;
 
     #[inline(always)]
-    fn run(self) {
-        let Self { passes, work, .. } = self;
-        match work {
-            Work::Make(moves) => {
-                if passes.known != Known::Next || *passes.made != *moves {
-                    passes.compute_next(moves);
-                    passes.made.extend(moves.iter().copied());
-                }
-            }
-            Work::Enter(state) => {
-                passes.slots[passes.places.facts..][..passes.n_words].copy_from_slice(state);
-                passes.enter(|_, _| false);
-            }
-            Work::Step(moves, words) => {
-                let ClassPasses { passes: all, class, slots, known, .. } = &mut *passes;
-                let ClassPass { joint_code, .. } = all[*class].as_mut().expect("entered");
-                if *known == Known::State && joint_code.run(moves, slots) {
-                    *known = Known::Next;
-                } else {
-                    passes.compute_next(moves);
-                    for &input in moves {
-                        passes.slots[passes.first_move + input as usize] = 0;
-                    }
-                    passes.compile_joint_moves();
-                }
-                let ClassPasses { slots, places, n_words, .. } = &mut *passes;
-                let slots = slots.as_mut_slice();
-                let (n_words, before) = (*n_words, words.len() - *n_words);
-                words.reserve(n_words);
-                for at in 0..n_words {
-                    let word = slots[places.next + at];
-                    slots[places.facts + at] = word;
-                    words.push(word);
-                }
-                let is_long = n_words >= LONG;
-                passes.enter(|at, word| is_long && words[before + at] == word);
-            }
+    fn run(self) -> W::Output {
+        self.work.carry_out(self.passes)
+    }
+}
+
+/// Goes to a position.
+struct Enter<'a>(&'a [u64]);
+
+impl Work for Enter<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn carry_out(self, passes: &mut ClassPasses) {
+        passes.slots[passes.places.facts..][..passes.n_words].copy_from_slice(self.0);
+        for at in 0..passes.n_words {
+            passes.spread(at);
         }
+        passes.enter();
+    }
+}
+
+/// Makes moves.
+struct Make<'a>(&'a [u32]);
+
+impl Work for Make<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn carry_out(self, passes: &mut ClassPasses) {
+        passes.compute_next(self.0);
+    }
+}
+
+/// Makes the moves and goes on to the next position, whose facts are added to the words.
+struct Advance<'a>(&'a mut Vec<u64>);
+
+impl Work for Advance<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn carry_out(self, passes: &mut ClassPasses) {
+        passes.advance(self.0);
+    }
+}
+
+/// As [`Advance`], by moves that are chosen by their numbers; `false` if a role has none.
+struct Choose<'a, 'b> {
+    choose: &'a mut dyn FnMut(usize) -> usize,
+    words: &'b mut Vec<u64>,
+}
+
+impl Work for Choose<'_, '_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn carry_out(self, passes: &mut ClassPasses) -> bool {
+        let ClassPasses { slots, roles, moves, .. } = &mut *passes;
+        for (role, chosen) in roles.iter().zip(&mut **moves) {
+            if role.n_legal == 0 {
+                return false;
+            }
+            let mut number = (self.choose)(role.n_legal);
+            assert!(number < role.n_legal, "move {number} of {}", role.n_legal);
+            let legal = &slots[role.legal..role.legal + role.n_words];
+            let mut at = 0;
+            // The last word has what is left.
+            while at + 1 < legal.len() {
+                let n_here = legal[at].count_ones() as usize;
+                if number < n_here {
+                    break;
+                }
+                number -= n_here;
+                at += 1;
+            }
+            *chosen = role.first_move + (at * WORD + nth_bit(legal[at], number)) as u32;
+        }
+        passes.advance(self.words);
+        true
     }
 }
 
@@ -517,7 +605,7 @@ impl Evaluator for ClassPasses {
         // States have few words, so that they are compared here and not by a call.
         let facts = &self.slots[self.places.facts..][..self.n_words];
         if self.known == Known::Nothing || facts != state {
-            self.run(Work::Enter(state));
+            self.run(Enter(state));
         }
     }
 
@@ -535,7 +623,10 @@ impl Evaluator for ClassPasses {
     }
 
     fn make(&mut self, moves: &[u32]) {
-        self.run(Work::Make(moves));
+        if self.known != Known::Next || *self.made != *moves {
+            self.run(Make(moves));
+            self.made = moves.into();
+        }
     }
 
     fn next(&mut self) -> &[u64] {
@@ -543,17 +634,14 @@ impl Evaluator for ClassPasses {
     }
 
     fn input(&self, index: usize) -> bool {
-        let is_move = index >= self.programs.n_facts;
-        self.slots[if is_move { self.first_move } else { FACTS } + index] != 0
+        match index < self.programs.n_facts {
+            true => self.slots[FACTS + index] != 0,
+            false => self.known == Known::Next && self.made.contains(&(index as u32)),
+        }
     }
 
-    #[inline]
     fn goal(&mut self, role: usize, index: usize) -> bool {
-        if !self.knows_goals {
-            let Self { passes, class, slots, .. } = self;
-            passes[*class].as_ref().expect("entered").program.run_goals(slots);
-            self.knows_goals = true;
-        }
+        self.compute_goals();
         let at = self.programs.first_goals[role] + index;
         self.slots[self.places.goals.0 + at / WORD] >> (at % WORD) & 1 == 1
     }
@@ -602,6 +690,11 @@ mod tests {
             let values = graph.evaluate(&inputs);
             if !is_played {
                 assert!(holds(&values, network.terminal), "{name}, step {step}");
+                for (at, role) in network.roles.iter().enumerate() {
+                    let given =
+                        (0..role.goals.len()).filter(|&goal| holds(&values, role.goals[goal].1));
+                    assert!(passes.goals(at).eq(given), "{name}, step {step}");
+                }
                 words.clone_from(&initial);
                 passes.load(&initial);
                 continue;

@@ -10,7 +10,7 @@ use super::shared::{NONE, Shared};
 use super::{NetworkMachine, WORD, has_bit};
 use crate::StateKey;
 use crate::cursor::{Cursor, LegalMoves, play_chosen};
-use crate::network::Evaluator;
+use crate::network::{Evaluator, GoalValue, Lit};
 use crate::state::{GoalReading, MoveId, RoleId, State};
 use crate::state_machine::{Cancel, ReasoningError, StateCursor};
 
@@ -55,13 +55,23 @@ impl Computation {
         }
     }
 
-    /// Whether the rules give the role its goal value of this index.
+    /// What the rules give a role.
     #[inline]
-    fn goal(&mut self, role: usize, index: usize) -> bool {
+    fn goal(&mut self, role: usize, goals: &[(GoalValue, Lit)]) -> GoalReading {
+        let mut reading = GoalReading::default();
         match self {
-            Self::Passes(passes) => passes.goal(role, index),
-            Self::Other(evaluator) => evaluator.goal(role, index),
+            Self::Passes(passes) => {
+                passes.goals(role).for_each(|at| goals[at].0.read_into(&mut reading));
+            }
+            Self::Other(evaluator) => {
+                for (at, (value, _)) in goals.iter().enumerate() {
+                    if evaluator.goal(role, at) {
+                        value.read_into(&mut reading);
+                    }
+                }
+            }
         }
+        reading
     }
 
     /// Makes legal moves, goes on to the next position, and adds its facts to `words`.
@@ -287,13 +297,7 @@ impl Cursor for NetworkCursor {
         }
         self.load();
         let role = usize::from(role.0);
-        let mut reading = GoalReading::default();
-        for (at, (value, _)) in self.shared.network.roles[role].goals.iter().enumerate() {
-            if self.computation.goal(role, at) {
-                value.read_into(&mut reading);
-            }
-        }
-        Ok(reading)
+        Ok(self.computation.goal(role, &self.shared.network.roles[role].goals))
     }
 
     fn key(&mut self) -> StateKey {

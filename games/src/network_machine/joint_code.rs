@@ -67,7 +67,7 @@ struct Compiled {
 pub(super) struct JointCode {
     /// The key of a joint move is the sum of its inputs, each times the role's stride, less
     /// `first`.
-    strides: SmallVec<[u32; 4]>,
+    strides: Box<[u32]>,
     first: u32,
     /// By key: how often the joint move was made, or [`CODED`] and its function. Empty if none
     /// gets code.
@@ -105,11 +105,12 @@ impl JointCode {
         let network = &program.network;
         let mut code = Self { often: OFTEN, n_bytes, patience: PATIENCE, ..Self::default() };
         let mut n_keys = 1_usize;
+        let mut strides = Vec::new();
         for (id, role) in network.role_ids().zip(&network.roles) {
             // A role's only move says nothing.
             let n_possible = role.legal.iter().filter(|&&legal| legal != Lit::FALSE).count();
             let stride = if n_possible > 1 { n_keys as u32 } else { 0 };
-            code.strides.push(stride);
+            strides.push(stride);
             code.first = code.first.wrapping_add(network.first_move(id) as u32 * stride);
             if n_possible > 1 {
                 n_keys *= role.moves.len();
@@ -118,13 +119,16 @@ impl JointCode {
                 return Self::default();
             }
         }
-        code.entries = vec![0; n_keys];
+        (code.strides, code.entries) = (strides.into(), vec![0; n_keys]);
         code
     }
 
     /// Computes the next facts if there is code for the joint move; else counts it.
     #[inline(always)]
     pub(super) fn run(&mut self, moves: &[u32], slots: &mut [u64]) -> bool {
+        if self.entries.is_empty() {
+            return false;
+        }
         let products = moves.iter().zip(&self.strides);
         let sum: u32 = products.map(|(input, stride)| input.wrapping_mul(*stride)).sum();
         let key = sum.wrapping_sub(self.first);

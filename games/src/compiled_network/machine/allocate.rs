@@ -53,7 +53,8 @@ pub(super) fn translate(operations: &Operations, schedule: &Schedule, target: Ta
     for (&end, outputs) in operations.ends.iter().zip(&schedule.outputs) {
         allocator.is_last_phase = phases.len() + 1 == operations.ends.len();
         let mut chunks = Chunks::default();
-        while from < end {
+        // Of words, a phase is one function, even if it does nothing.
+        while from < end || (target.is_words() && chunks.starts.is_empty()) {
             let n_chunks = if target.n_pieces() == 1 { 1 } else { (end - from).div_ceil(CHUNK) };
             let to = from + (end - from).div_ceil(n_chunks);
             chunks.starts.push(allocator.encoder.begin());
