@@ -108,6 +108,9 @@ pub(super) fn play(reasoner: &Reasoner, effort: &Effort, n_threads: u32) -> Resu
     })
 }
 
+/// The clock is not read for about this long: in small games reading it takes as long as a state.
+const UNREAD: Duration = Duration::from_micros(20);
+
 /// Playouts one after the other; of `n_threads` threads, each has its own.
 fn walk(
     mut machine: Box<dyn StateMachine>,
@@ -120,8 +123,18 @@ fn walk(
     let mut cursor = machine.cursor(&initial);
     let beginning = Instant::now();
     let mut tally = Tally::new(roles.len());
-    // At least one playout, however short the time.
-    while tally.playouts == 0 || beginning.elapsed() < effort.time {
+    let mut next_reading = 1;
+    loop {
+        // At least one playout, however short the time.
+        if tally.playouts == next_reading {
+            let elapsed = beginning.elapsed();
+            if elapsed >= effort.time {
+                break;
+            }
+            let fitting =
+                UNREAD.as_nanos() * u128::from(tally.playouts) / elapsed.as_nanos().max(1);
+            next_reading += fitting.clamp(1, 1000) as u64;
+        }
         let index = tally.playouts * u64::from(n_threads) + u64::from(thread);
         let mut rng = playout_rng(effort.seed, index);
         cursor.enter(&initial);
