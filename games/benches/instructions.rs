@@ -33,25 +33,29 @@ use games::{
     ground, library, validate,
 };
 
-use self::common::playouts;
+use self::common::{Numbers, playouts};
 
 /// Game, engine and playouts, enough of them for the count to settle.
-const WORK: [(&str, &str, u64); 17] = [
+const WORK: [(&str, &str, u64); 21] = [
     ("tic_tac_toe", "prover", 400),
     ("tic_tac_toe", "network", 2000),
+    ("tic_tac_toe", "cursor", 2000),
     ("tic_tac_toe", "interpreted_64", 20_000),
     ("tic_tac_toe", "interpreted_512", 100_000),
     ("tic_tac_toe", "machine_code_512", 100_000),
     ("connect_four", "prover", 100),
     ("connect_four", "network", 500),
+    ("connect_four", "cursor", 500),
     ("connect_four", "interpreted_512", 20_000),
     ("connect_four", "machine_code_512", 20_000),
     ("breakthrough", "prover", 10),
     ("breakthrough", "network", 100),
+    ("breakthrough", "cursor", 100),
     ("breakthrough", "interpreted_64", 1000),
     ("breakthrough", "machine_code_512", 5000),
     ("othello", "prover", 2),
     ("othello", "network", 20),
+    ("othello", "cursor", 20),
     ("othello", "interpreted_512", 2000),
     ("othello", "machine_code_512", 2000),
 ];
@@ -232,6 +236,7 @@ fn play(name: &str, engine: &str, n: u64) -> u64 {
     match engine {
         "prover" => walk(&mut prover(), n),
         "network" => walk(&mut NetworkMachine::new(network(), prover()), n),
+        "cursor" => go(&mut NetworkMachine::new(network(), prover()), n),
         _ => {
             let program = Arc::new(CompiledNetwork::new(network()));
             let width = match engine {
@@ -251,7 +256,26 @@ fn play(name: &str, engine: &str, n: u64) -> u64 {
     }
 }
 
-/// The number of steps.
+/// The number of steps by a cursor.
+fn go(machine: &mut dyn StateMachine, n: u64) -> u64 {
+    let initial = machine.initial_state().unwrap();
+    let roles = machine.game().role_ids();
+    let mut cursor = machine.cursor(&initial);
+    let mut numbers = Numbers::new();
+    let mut n_steps = 0;
+    for _ in 0..n {
+        cursor.enter(&initial);
+        while cursor.play_chosen(&mut |n_legal| numbers.below(n_legal)).unwrap() {
+            n_steps += 1;
+        }
+        for role in roles.clone() {
+            std::hint::black_box(cursor.goal(role).unwrap());
+        }
+    }
+    n_steps
+}
+
+/// The number of steps by states.
 fn walk(machine: &mut dyn StateMachine, n: u64) -> u64 {
     playouts(machine, n, u64::MAX).n_states - n
 }

@@ -3,9 +3,11 @@
 
 use std::sync::Arc;
 
-use super::class_passes::{ClassPasses, ClassPrograms, FrequentClasses};
+use super::class_passes::ClassPasses;
+use super::class_programs::ClassPrograms;
 use super::cone::Cone;
 use super::differential::{Circuit, Differential};
+use super::frequent_classes::FrequentClasses;
 use super::lock_step;
 use super::position_classes::PositionClasses;
 use crate::children::ExpansionRange;
@@ -201,13 +203,13 @@ impl Backend {
     pub(super) fn single(&self) -> Box<dyn Evaluator> {
         match self.evaluation {
             EvaluationMethod::Differential => Box::new(Differential::new(&self.circuit)),
-            EvaluationMethod::Pass => Box::new(self.programs.evaluator()),
+            EvaluationMethod::Pass => Box::new(ClassPasses::new(&self.programs)),
         }
     }
 
     /// The same by passes, if that is the method.
     pub(super) fn passes(&self) -> Option<ClassPasses> {
-        (self.evaluation == EvaluationMethod::Pass).then(|| self.programs.evaluator())
+        (self.evaluation == EvaluationMethod::Pass).then(|| ClassPasses::new(&self.programs))
     }
 
     /// An expander without a position.

@@ -1,200 +1,15 @@
 //! A single pass over the gates that matter in the position's class.
-//!
-//! Knowing whose turn it is makes half of a network constant. So each frequent
-//! position class has code of its own, compiled from the network's cofactor; all
-//! other classes share the code of the whole network.
 
-use std::cell::OnceCell;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use super::joint_code::{self, JointCode, SharedJointCode};
-use super::position_classes::{PositionClasses, Step};
 use smallvec::SmallVec;
 
+use super::class_programs::ClassPrograms;
+use super::joint_code::JointCode;
 use crate::RoleId;
-use crate::compiled_network::CompiledNetwork;
 use crate::compiled_network::features::{self, Avx2, Avx512, Evidence, Kernel, nth_bit};
 use crate::compiled_network::packed::{FACTS, PackedProgram, Places, WORD, spread};
-use crate::network::{Evaluator, Network, cofactor, cofactor_size, late_size, next_size};
-use crate::single_pass::{PassSize, gates_price};
-
-/// A class is frequent if at least this part of play is in it.
-const OFTEN: f64 = 0.125;
-/// Maximum number of conjunctions of a network whose positions are classified. Passes over more do
-/// not fit any cache, and counting the gates of their cofactors takes long.
-const MAX_APART: usize = 50_000;
-/// Maximum number of conjunctions of a network for which pairs of facts are tried.
-const MAX_PAIRED: usize = 40_000;
-/// Joint moves of a walk for which the size of their code is estimated.
-const SAMPLE: usize = 8;
-/// The price of switching from one class to another, in tenths of a nanosecond.
-const SWITCH: u64 = 50;
-
-/// Position classes, and which of them are frequent.
-#[derive(Clone, Debug)]
-pub(super) struct FrequentClasses {
-    classes: PositionClasses,
-    /// By class: whether it is frequent and so has code of its own.
-    is_often: Vec<bool>,
-}
-
-impl FrequentClasses {
-    /// The classification that saves most, and the price of a step with it, in tenths
-    /// of a nanosecond. `whole` is the price without one.
-    pub(super) fn choose(network: &Network, walk: &[Step], whole: u64) -> (Self, u64) {
-        if network.graph.n_ands() > MAX_APART {
-            return (Self::of(&PositionClasses::default(), walk), whole);
-        }
-        let tries_pairs = network.graph.n_ands() <= MAX_PAIRED;
-        let cost = |classes: &PositionClasses| match classes.n_classes() {
-            1 => whole,
-            _ => SWITCH + Self::of(classes, walk).price(network, walk, whole),
-        };
-        let (classes, price) = PositionClasses::choose(network.n_facts(), walk, tries_pairs, cost);
-        (Self::of(&classes, walk), price)
-    }
-
-    /// What code for joint moves saves of a step once it is made, in tenths of a nanosecond.
-    pub(super) fn joint_saving(&self, network: &Network, walk: &[Step]) -> u64 {
-        if network.graph.n_ands() > MAX_APART || !joint_code::come_again(walk) {
-            return 0;
-        }
-        let made: Vec<&Step> = walk.iter().filter(|(_, moves)| !moves.is_empty()).collect();
-        let some = made.iter().step_by(made.len().div_ceil(SAMPLE).max(1));
-        let n_some = some.len().max(1);
-        let late: Vec<OnceCell<usize>> = vec![OnceCell::new(); self.classes.n_classes()];
-        let saved = |(state, moves): &&&Step| {
-            let class = self.classes.class(state);
-            let mut known =
-                if self.has_own(class) { self.classes.known(class) } else { SmallVec::new() };
-            let late = *late[class].get_or_init(|| late_size(network, &known));
-            let inputs = network.n_facts()..network.graph.n_inputs();
-            known.extend(inputs.map(|input| (input, moves.contains(&(input as u32)))));
-            late.saturating_sub(next_size(network, &known))
-        };
-        let saved: usize = some.map(|step| saved(&step)).sum();
-        gates_price((saved / n_some) as u64)
-    }
-
-    /// Whether a class has code of its own.
-    fn has_own(&self, class: usize) -> bool {
-        self.classes.n_classes() > 1 && self.is_often[class]
-    }
-
-    fn of(classes: &PositionClasses, walk: &[Step]) -> Self {
-        let mut visits = vec![0_usize; classes.n_classes()];
-        walk.iter().for_each(|(state, _)| visits[classes.class(state)] += 1);
-        let often = (walk.len() as f64 * OFTEN).max(1.0);
-        let is_often = visits.iter().map(|&visits| visits as f64 >= often).collect();
-        Self { classes: classes.clone(), is_often }
-    }
-
-    /// The mean price of a step over a walk.
-    fn price(&self, network: &Network, walk: &[Step], whole: u64) -> u64 {
-        let own = |(class, _)| {
-            let (n_gates, n_moves) = cofactor_size(network, &self.classes.known(class));
-            (class, PassSize { n_gates, n_facts: network.n_facts(), n_moves })
-        };
-        let often = self.is_often.iter().enumerate().filter(|(_, is_often)| **is_often);
-        let sizes: Vec<(usize, PassSize)> = often.map(own).collect();
-        let n_bytes = sizes.iter().map(|(_, size)| size.n_code_bytes()).sum();
-        let mut prices = vec![whole; self.classes.n_classes()];
-        sizes.iter().for_each(|&(class, size)| prices[class] = size.position_price(n_bytes));
-        let sum: u64 = walk.iter().map(|(state, _)| prices[self.classes.class(state)]).sum();
-        sum / walk.len().max(1) as u64
-    }
-}
-
-/// The code of the whole network for many positions, and for one position that of the whole
-/// network and of its cofactor for each frequent class; compiled on first use.
-#[derive(Debug)]
-pub(super) struct ClassPrograms {
-    network: Arc<Network>,
-    frequent: FrequentClasses,
-    n_facts: usize,
-    /// By role: the number of goals of the roles before.
-    first_goals: Vec<usize>,
-    whole: OnceLock<Arc<CompiledNetwork>>,
-    /// For positions of all other classes.
-    others: OnceLock<Arc<PackedProgram>>,
-    /// By class.
-    own: Vec<OnceLock<Arc<PackedProgram>>>,
-    /// By class: the code for the successors of a position.
-    successors: Vec<OnceLock<Arc<CompiledNetwork>>>,
-    /// By class.
-    joint_code: Vec<SharedJointCode>,
-}
-
-impl ClassPrograms {
-    /// Compiles nothing yet.
-    pub(super) fn new(network: Arc<Network>, frequent: FrequentClasses) -> Self {
-        let own: Vec<_> = frequent.is_often.iter().map(|_| OnceLock::new()).collect();
-        let mut first_goals = Vec::new();
-        let mut n_goals = 0;
-        for role in &network.roles {
-            first_goals.push(n_goals);
-            n_goals += role.goals.len();
-        }
-        Self {
-            n_facts: network.n_facts(),
-            first_goals,
-            network,
-            frequent,
-            whole: OnceLock::new(),
-            others: OnceLock::new(),
-            joint_code: own.iter().map(|_| SharedJointCode::default()).collect(),
-            successors: own.iter().map(|_| OnceLock::new()).collect(),
-            own,
-        }
-    }
-
-    /// The classification.
-    pub(super) fn classes(&self) -> &PositionClasses {
-        &self.frequent.classes
-    }
-
-    /// The code for many positions of any class.
-    pub(super) fn whole(&self) -> &Arc<CompiledNetwork> {
-        self.whole.get_or_init(|| Arc::new(CompiledNetwork::new(Arc::clone(&self.network))))
-    }
-
-    /// The code for a position of a class.
-    fn of_class(&self, class: usize) -> &Arc<PackedProgram> {
-        if !self.has_own(class) {
-            return self
-                .others
-                .get_or_init(|| Arc::new(PackedProgram::new(Arc::clone(&self.network))));
-        }
-        self.own[class].get_or_init(|| Arc::new(PackedProgram::new(self.cofactor(class))))
-    }
-
-    /// The code for the successors of positions of a class. It cannot judge the successors
-    /// themselves, which may be of another class. `None` if the class has no code of its own.
-    pub(super) fn successors(&self, class: usize) -> Option<&Arc<CompiledNetwork>> {
-        let new = || Arc::new(CompiledNetwork::new(self.cofactor(class)));
-        self.has_own(class).then(|| self.successors[class].get_or_init(new))
-    }
-
-    /// What is left of the network in a class.
-    fn cofactor(&self, class: usize) -> Arc<Network> {
-        Arc::new(cofactor(&self.network, &self.classes().known(class)))
-    }
-
-    /// Whether a class has code of its own.
-    fn has_own(&self, class: usize) -> bool {
-        self.frequent.has_own(class)
-    }
-
-    /// Whether some classes may have code of their own.
-    pub(super) fn is_split(&self) -> bool {
-        self.own.len() > 1
-    }
-
-    /// An evaluator without a position. The code of frequent classes is compiled now.
-    pub(super) fn evaluator(self: &Arc<Self>) -> ClassPasses {
-        ClassPasses::new(self)
-    }
-}
+use crate::network::Evaluator;
 
 /// Which results the slots hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -252,7 +67,8 @@ pub(super) struct ClassPasses {
 }
 
 impl ClassPasses {
-    fn new(programs: &Arc<ClassPrograms>) -> Self {
+    /// An evaluator without a position. The code of frequent classes is compiled now.
+    pub(super) fn new(programs: &Arc<ClassPrograms>) -> Self {
         let network = &programs.network;
         let places = Places::new(network);
         let of_role = |(id, &(legal, n_words)): (RoleId, &(usize, usize))| {
@@ -274,12 +90,13 @@ impl ClassPasses {
             is_terminal: false,
             knows_goals: false,
             programs: Arc::clone(programs),
-            passes: programs.own.iter().map(|_| None).collect(),
+            passes: programs.classes().all().map(|_| None).collect(),
             class: 0,
         };
-        let often = programs.frequent.is_often.iter().enumerate();
-        for (class, _) in often.filter(|(class, is_often)| **is_often || *class == 0) {
-            passes.first_enter(class);
+        for class in programs.classes().all() {
+            if programs.is_often(class) || class == 0 {
+                passes.first_enter(class);
+            }
         }
         passes
     }
@@ -634,7 +451,7 @@ impl Evaluator for ClassPasses {
     }
 
     fn input(&self, index: usize) -> bool {
-        match index < self.programs.n_facts {
+        match index < self.programs.network.n_facts() {
             true => self.slots[FACTS + index] != 0,
             false => self.known == Known::Next && self.made.contains(&(index as u32)),
         }
@@ -650,8 +467,9 @@ impl Evaluator for ClassPasses {
 #[cfg(test)]
 mod tests {
     use super::super::differential::Circuit;
+    use super::super::frequent_classes::FrequentClasses;
     use super::*;
-    use crate::network::Lit;
+    use crate::network::{Lit, Network};
     use crate::split_mix::SplitMix;
     use crate::{Cancel, Case, GroundingLimits, Leniency, ground, library, validate};
 
@@ -669,7 +487,7 @@ mod tests {
         let (_, walk) = Circuit::new(&network);
         let (frequent, _) = FrequentClasses::choose(&network, &walk, u64::from(u32::MAX));
         let programs = Arc::new(ClassPrograms::new(Arc::clone(&network), frequent));
-        let mut passes = programs.evaluator();
+        let mut passes = ClassPasses::new(&programs);
         let initial = network.initial_state().words;
         let (mut random, mut words) = (SplitMix::new(1), initial.clone());
         passes.load(&initial);
