@@ -2,7 +2,8 @@
 //!
 //! Rust compiles for the oldest CPU of its target. A function with `target_feature` is
 //! compiled for a newer one, together with everything that is inlined into it, and must
-//! be called on such a CPU only. This is the one place where that is checked and done.
+//! be called on such a CPU only. This is the one place where that is checked and done, but for
+//! `spread` of `registers`, which is given the evidence.
 
 #![expect(unsafe_code, reason = "calls of functions compiled for detected CPU features")]
 
@@ -73,24 +74,21 @@ fn nth_bit_bmi2(word: u64, n: usize) -> usize {
     std::arch::x86_64::_pdep_u64(1 << n, word).trailing_zeros() as usize
 }
 
-/// Whether PDEP is used, which AMD's CPUs before family 25 (Zen 3) compute bit by bit.
+/// Whether PDEP is used, which CPUs of AMD and Hygon before family 25 (Zen 3) compute bit by bit.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn has_fast_pdep() -> bool {
     static IS_FAST: OnceLock<bool> = OnceLock::new();
     *IS_FAST.get_or_init(|| {
         let vendor = __cpuid(0);
-        let is_amd = [vendor.ebx, vendor.edx, vendor.ecx] == AUTHENTIC_AMD;
+        let name = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
+        let is_amd =
+            [*b"AuthenticAMD", *b"HygonGenuine"].iter().any(|amd| name.as_flattened() == amd);
         let version = __cpuid(1).eax;
         let family = (version >> 8 & 15) + (version >> 20 & 255);
         has_avx2() && (!is_amd || family >= 25)
     })
 }
-
-/// The name of the vendor AMD, as CPUID gives it.
-#[cfg(target_arch = "x86_64")]
-const AUTHENTIC_AMD: [u32; 3] =
-    [u32::from_le_bytes(*b"Auth"), u32::from_le_bytes(*b"enti"), u32::from_le_bytes(*b"cAMD")];
 
 /// The vector instructions that are used, from few to many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

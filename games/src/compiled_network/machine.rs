@@ -5,8 +5,9 @@
 //! ```
 //!
 //! Code for AVX2 has one instruction for each AND, AND-NOT, OR or XOR; code for
-//! AVX-512 one for each gate of three operands. For AVX2, blocks of a single word are
-//! in general registers (`general`). Most of what it gains over the
+//! AVX-512 one for each gate of three operands. Without
+//! AVX-512, code for single words uses general registers (`general`), and copies a
+//! value first where an instruction would overwrite it too early. Most of what it gains over the
 //! [`interpreter`](super::interpreter) is that values which are used soon again
 //! stay in registers (`allocate`). A block that is wider than a register is
 //! computed in pieces: the code is cut into chunks that fit the CPU's

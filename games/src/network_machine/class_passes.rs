@@ -1,5 +1,6 @@
 //! A single pass over the gates that matter in the position's class.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -28,6 +29,21 @@ struct ClassPass {
     joint_code: JointCode,
 }
 
+impl ClassPass {
+    /// Computes the next facts after moves, given as inputs. `first_move` is the slot of the first
+    /// one, less its input.
+    #[inline(always)]
+    fn run_next(&self, slots: &mut [u64], first_move: usize, moves: &[u32]) {
+        for &input in moves {
+            slots[first_move + input as usize] = !0;
+        }
+        self.program.run_next(slots);
+        for &input in moves {
+            slots[first_move + input as usize] = 0;
+        }
+    }
+}
+
 /// The legal moves of a role.
 #[derive(Debug)]
 struct RoleMoves {
@@ -51,6 +67,7 @@ pub(super) struct ClassPasses {
     places: Places,
     /// If there is machine code: evidence that the CPU has AVX2.
     avx2: Option<Avx2>,
+    /// Evidence that the CPU has AVX-512, also if programs are interpreted.
     avx512: Option<Avx512>,
     slots: Vec<u64>,
     n_words: usize,
@@ -152,27 +169,13 @@ impl ClassPasses {
         (&self.slots[role.legal..role.legal + role.n_words], role.n_legal)
     }
 
-    /// The goal values that the rules give a role, by index.
+    /// The indices of the goal values that the rules give a role.
     #[inline]
     pub(super) fn goals(&mut self, role: usize) -> impl Iterator<Item = usize> {
         let first = self.programs.first_goals[role];
         let n = self.programs.network.roles[role].goals.len();
         self.compute_goals();
-        let words = &self.slots[self.places.goals.0..];
-        let mut index = 0;
-        std::iter::from_fn(move || {
-            while index < n {
-                let at = first + index;
-                let bits = words[at / WORD] >> (at % WORD);
-                if bits & 1 == 1 {
-                    index += 1;
-                    return Some(index - 1);
-                }
-                // On to the next one that holds, or to the next word.
-                index += (bits.trailing_zeros() as usize).min(WORD - at % WORD);
-            }
-            None
-        })
+        bits(&self.slots[self.places.goals.0..], first..first + n)
     }
 
     #[inline]
@@ -245,38 +248,25 @@ impl ClassPasses {
             self.compute_state();
         }
         let Self { passes, class, slots, first_move, .. } = self;
-        let slots = slots.as_mut_slice();
-        for &input in moves {
-            slots[*first_move + input as usize] = !0;
-        }
-        passes[*class].as_ref().expect("entered").program.run_next(slots);
-        for &input in moves {
-            slots[*first_move + input as usize] = 0;
-        }
+        passes[*class].as_ref().expect("entered").run_next(slots, *first_move, moves);
         self.known = Known::Next;
     }
 
     /// Makes the moves, goes on to the next position, and adds its facts to `words`.
     #[inline(always)]
     fn advance(&mut self, words: &mut Vec<u64>) {
-        let Self { passes, class, slots, known, moves, .. } = self;
-        let ClassPass { program, joint_code } = passes[*class].as_mut().expect("entered");
-        let slots = slots.as_mut_slice();
+        let Self { passes, class, slots, known, moves, first_move, .. } = self;
+        let pass = passes[*class].as_mut().expect("entered");
         if *known != Known::State {
-            program.run_state(slots);
+            pass.program.run_state(slots);
         }
-        if !joint_code.run(moves, slots) {
-            for &input in &**moves {
-                slots[self.first_move + input as usize] = !0;
-            }
-            program.run_next(slots);
-            for &input in &**moves {
-                slots[self.first_move + input as usize] = 0;
-            }
-            if joint_code.is_due() {
+        if !pass.joint_code.run(moves, slots) {
+            pass.run_next(slots, *first_move, moves);
+            if pass.joint_code.is_due() {
+                let ClassPass { program, joint_code } = pass;
                 let n_slots =
                     joint_code.compile(&program.network, &self.programs.joint_code[*class]);
-                self.slots.resize(self.slots.len().max(n_slots), 0);
+                slots.resize(slots.len().max(n_slots), 0);
             }
         }
         let n_words = self.n_words;
@@ -310,6 +300,25 @@ fn count(words: &[u64]) -> usize {
         [word] => word.count_ones() as usize,
         words => words.iter().map(|word| word.count_ones() as usize).sum(),
     }
+}
+
+/// The numbers of the bits that are set among some of those of words, counted from the first of
+/// these.
+fn bits(words: &[u64], among: Range<usize>) -> impl Iterator<Item = usize> {
+    let Range { start, end } = among;
+    let mut at = start;
+    std::iter::from_fn(move || {
+        while at < end {
+            let rest = words[at / WORD] >> (at % WORD);
+            if rest & 1 == 1 {
+                at += 1;
+                return Some(at - 1 - start);
+            }
+            // On to the next one that is set, or to the next word.
+            at += (rest.trailing_zeros() as usize).min(WORD - at % WORD);
+        }
+        None
+    })
 }
 
 /// Of a word with more changes than this, all bits are written into slots.
@@ -349,6 +358,8 @@ impl Work for Enter<'_> {
 
     #[inline(always)]
     fn carry_out(self, passes: &mut ClassPasses) {
+        let n_facts = passes.programs.network.n_facts();
+        debug_assert!(bits(self.0, n_facts..self.0.len() * WORD).next().is_none(), "not a fact");
         passes.slots[passes.places.facts..][..passes.n_words].copy_from_slice(self.0);
         for at in 0..passes.n_words {
             passes.spread(at);
@@ -517,16 +528,40 @@ mod tests {
                 passes.load(&initial);
                 continue;
             }
+            let mut moves = Vec::new();
             for ((id, role), &number) in network.role_ids().zip(&network.roles).zip(&numbers) {
                 let legal = (0..role.moves.len()).filter(|&at| holds(&values, role.legal[at]));
-                let made = legal.clone().nth(number).unwrap();
-                inputs[network.first_move(id) + made] = true;
+                moves.push((network.first_move(id) + legal.clone().nth(number).unwrap()) as u32);
             }
+            moves.iter().for_each(|&input| inputs[input as usize] = true);
             let values = graph.evaluate(&inputs);
             let next = network.state_where(|fact| holds(&values, network.next[fact])).words;
             assert_eq!(words[initial.len()..], next, "{name}, step {step}");
+            if step % 7 == 0 {
+                // The same by moves that are made first, and again by a step after that.
+                passes.load(&position);
+                passes.make(&moves);
+                assert_eq!(passes.next(), next, "{name}, step {step}");
+                let holds: Vec<bool> = (0..inputs.len()).map(|input| passes.input(input)).collect();
+                assert_eq!(holds, inputs, "{name}, step {step}");
+                words.truncate(initial.len());
+                passes.step(&moves, &mut words);
+                assert_eq!(words[initial.len()..], next, "{name}, step {step}");
+            }
         }
         passes.passes.iter().flatten().map(|pass| pass.joint_code.n_functions()).sum()
+    }
+
+    #[test]
+    fn bits_are_found_across_words() {
+        let words = [1 << 63, 0, 0b11, 1 << 5];
+        let found = |among: Range<usize>| bits(&words, among).collect::<Vec<_>>();
+        assert_eq!(found(0..256), [63, 128, 129, 197]);
+        assert_eq!(found(63..129), [0, 65]);
+        assert_eq!(found(64..128), []);
+        assert_eq!(found(129..197), [0]);
+        assert_eq!(found(129..198), [0, 68]);
+        assert_eq!(found(128..128), []);
     }
 
     #[test]

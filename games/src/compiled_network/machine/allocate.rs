@@ -209,7 +209,7 @@ impl<'a> Allocator<'a> {
             && match (in_register(first), in_register(last)) {
                 (None, Some(_)) => true,
                 (None, None) => after_last < after_first,
-                // The encoding is shorter if the last one is a low register.
+                // The encoding of vectors is shorter if the last one is a low register.
                 (Some(a), Some(b)) => a < 8 && b >= 8,
                 (Some(_), None) => false,
             };

@@ -2,8 +2,8 @@
 //! [`general`] registers in a file of their own.
 //!
 //! VEX and EVEX encodings: Intel 64 and IA-32 Architectures Software Developer's
-//! Manual, volume 2, chapter 2. Memory operands are slots, at 32-bit
-//! displacements from RDI.
+//! Manual, volume 2, chapter 2. Memory operands are slots, at displacements of 8
+//! or 32 bits from RDI.
 
 use super::general;
 use super::target::Target;
@@ -50,7 +50,7 @@ const PREFIX_66: u8 = 1;
 const PREFIX_F3: u8 = 2;
 
 /// RDI, which holds the address of slot 0.
-const BASE: u8 = 7;
+pub(super) const BASE: u8 = 7;
 
 /// Appends instructions.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ pub(super) struct Encoder {
     target: Target,
     /// Where the function begins.
     start: usize,
-    /// It uses registers below this.
+    /// The function writes registers below this. Used for general ones.
     n_used: usize,
 }
 
@@ -75,8 +75,8 @@ impl Encoder {
         self.start
     }
 
-    /// Ends a function. Of vector registers, the upper parts are left zero: VZEROUPPER, unless no
-    /// instruction writes them.
+    /// Ends a function. The upper parts of vector registers are left zero: by VZEROUPPER, unless it
+    /// is code for words, which never sets them.
     pub(super) fn end(&mut self) {
         if self.target.is_general() {
             return general::close(&mut self.bytes, self.start, self.n_used);
@@ -105,7 +105,7 @@ impl Encoder {
         self.bytes.push(table);
     }
 
-    /// `to = from`: VMOVDQU, VMOVDQU64; of words, VMOVQ.
+    /// `to = from`: VMOVDQU, VMOVDQU64; of words, VMOVQ; MOV of general registers.
     pub(super) fn load(&mut self, to: u8, from: Place) {
         self.n_used = self.n_used.max(usize::from(to) + 1);
         if self.target.is_general() {
@@ -116,7 +116,7 @@ impl Encoder {
         self.instruction(MAP_0F, PREFIX_F3, opcode, to, 0, from);
     }
 
-    /// Writes a register into a slot: VMOVDQU, VMOVDQU64; of words, VMOVQ.
+    /// Writes a register into a slot: VMOVDQU, VMOVDQU64; of words, VMOVQ; MOV of general registers.
     pub(super) fn store(&mut self, slot: u32, from: u8) {
         if self.target.is_general() {
             return general::store(&mut self.bytes, slot, from);
@@ -168,12 +168,11 @@ impl Encoder {
         }
     }
 
-    /// Two bytes where they suffice, else three. Registers are 256 bits wide, or 128.
+    /// Two bytes where they suffice, else three. Registers are 256 bits wide.
     fn vex(&mut self, map: u8, prefix: u8, register: u8, second: u8, rm: u8) {
         let r = !register >> 3 & 1;
         let b = !rm >> 3 & 1;
-        let length = u8::from(!self.target.is_words());
-        let rest = (!second & 15) << 3 | length << 2 | prefix;
+        let rest = (!second & 15) << 3 | 1 << 2 | prefix;
         if b == 1 && map == MAP_0F {
             self.bytes.extend([0xC5, r << 7 | rest]);
         } else {

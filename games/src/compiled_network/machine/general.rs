@@ -5,24 +5,29 @@
 //! overwrite an operand, but for `ANDN` (BMI1, which [`Avx2`](super::super::features::Avx2)
 //! vouches for).
 
-use super::encode::{Operator, Place};
+use super::encode::{BASE, Operator, Place};
 
 /// The numbers that instructions have for registers, in the order in which they are given out.
 /// RDI is the base, RSP the stack.
-const NUMBERS: [u8; N_REGISTERS] = [0, 1, 2, 6, 8, 9, 10, 11, 3, 5, 12, 13, 14, 15];
+const NUMBERS: [u8; 14] = [0, 1, 2, 6, 8, 9, 10, 11, 3, 5, 12, 13, 14, 15];
 
 /// How many registers there are for values.
-pub(super) const N_REGISTERS: usize = 14;
+pub(super) const N_REGISTERS: usize = NUMBERS.len();
 
 /// How many of them a function may change. The others it restores.
 const N_FREE: usize = 8;
 
-/// RDI, which holds the address of slot 0.
-const BASE: u8 = 7;
-
-/// Registers and memory are 64 bits wide.
+/// The prefix of instructions whose operands are 64 bits wide: REX.W.
 const WIDE: u8 = 0x48;
 
+/// The prefix of one of the upper registers: REX.B.
+const UPPER: u8 = 0x41;
+
+/// The first byte of a prefix of three (VEX), and its number for the opcodes after 0F 38.
+const VEX: u8 = 0xC4;
+const MAP_0F38: u8 = 2;
+
+const ANDN: u8 = 0xF2;
 const MOV_TO: u8 = 0x8B;
 const MOV_FROM: u8 = 0x89;
 const PUSH: u8 = 0x50;
@@ -62,8 +67,7 @@ pub(super) fn store(bytes: &mut Vec<u8>, slot: u32, from: u8) {
 pub(super) fn close(bytes: &mut Vec<u8>, start: usize, n_used: usize) {
     let restored = NUMBERS.get(N_FREE..n_used).unwrap_or_default();
     let stack = |code: u8, number: u8| {
-        // The upper registers need a prefix.
-        let prefix = (number >= 8).then_some(0x41);
+        let prefix = (number >= 8).then_some(UPPER);
         prefix.into_iter().chain([code | number & 7])
     };
     bytes.splice(start..start, restored.iter().flat_map(|&number| stack(PUSH, number)));
@@ -75,18 +79,19 @@ pub(super) fn close(bytes: &mut Vec<u8>, start: usize, n_used: usize) {
 fn and_not(bytes: &mut Vec<u8>, to: u8, first: u8, last: Place) {
     let (r, b) = high_bits(to, last);
     let first = NUMBERS[usize::from(first)];
-    bytes.extend([0xC4, (!r & 1) << 7 | 1 << 6 | (!b & 1) << 5 | 2, 1 << 7 | (!first & 15) << 3]);
-    bytes.push(0xF2);
+    let registers = (!r & 1) << 7 | 1 << 6 | (!b & 1) << 5;
+    bytes.extend([VEX, registers | MAP_0F38, 1 << 7 | (!first & 15) << 3, ANDN]);
     operands(bytes, to, last);
 }
 
+/// An instruction of a register and a place.
 fn instruction(bytes: &mut Vec<u8>, opcode: u8, register: u8, place: Place) {
     let (r, b) = high_bits(register, place);
     bytes.extend([WIDE | r << 2 | b, opcode]);
     operands(bytes, register, place);
 }
 
-/// The fourth bits of the numbers.
+/// The fourth bits of the numbers, which stand in the prefix.
 fn high_bits(register: u8, place: Place) -> (u8, u8) {
     let high = |register: u8| NUMBERS[usize::from(register)] >> 3;
     match place {
@@ -95,6 +100,7 @@ fn high_bits(register: u8, place: Place) -> (u8, u8) {
     }
 }
 
+/// What follows an opcode: the rest of the numbers, or where the slot is.
 fn operands(bytes: &mut Vec<u8>, register: u8, place: Place) {
     let number = |register: u8| NUMBERS[usize::from(register)] & 7;
     let register = number(register) << 3;

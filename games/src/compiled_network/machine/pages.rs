@@ -55,8 +55,8 @@ impl Pages {
         // SAFETY: by the contract the pages hold code for this CPU. Its functions get
         // the base in RDI. Of the other registers they change those that the calling
         // convention gives them, restore what they change of the rest, use RSP for that
-        // and to return, and leave the upper parts of vector registers zero. They touch
-        // only slots that are there, and within a
+        // and to return, and set no upper part of a vector register without clearing it.
+        // They touch only slots that are there, and within a
         // slot, since registers divide blocks. Lanes are words of any bits, and they are
         // borrowed exclusively. The map lives as long as `self`.
         unsafe {

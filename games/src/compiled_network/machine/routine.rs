@@ -59,7 +59,7 @@ impl Routine {
     fn run_from<L: Lanes>(&self, start: usize, slots: &mut [L]) {
         assert!(slots.len() >= self.n_slots, "{} slots of {}", slots.len(), self.n_slots);
         assert_eq!(size_of::<L>(), self.target.block, "lanes of another width");
-        // A word is a single piece.
+        // A word is a single piece. Known when this is compiled, it leaves no loop.
         let n_pieces = if size_of::<L>() == size_of::<u64>() { 1 } else { self.n_pieces };
         for piece in 0..n_pieces {
             // SAFETY: the code was made by `translate` for `target`, which this CPU supports as

@@ -58,10 +58,12 @@ impl Target {
     }
 
     pub(super) fn n_registers(self) -> usize {
-        match self.is_avx512 {
-            true => 32,
-            false if self.is_general() => general::N_REGISTERS,
-            false => 16,
+        if self.is_general() {
+            general::N_REGISTERS
+        } else if self.is_avx512 {
+            32
+        } else {
+            16
         }
     }
 

@@ -386,7 +386,7 @@ fn bytes_are_those_of_an_assembler() {
     check(AVX2_256, Encoder::end, &[0xC5, 0xF8, 0x77, 0xC3]);
 }
 
-/// Every instruction with every register, read back.
+/// Every vector instruction with every register, read back.
 #[test]
 fn a_decoder_reads_what_was_written() {
     for target in TARGETS.into_iter().filter(|target| !target.is_general()) {

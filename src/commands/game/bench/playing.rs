@@ -108,8 +108,8 @@ pub(super) fn play(reasoner: &Reasoner, effort: &Effort, n_threads: u32) -> Resu
     })
 }
 
-/// The clock is not read for about this long: in small games reading it takes as long as a state.
-const UNREAD: Duration = Duration::from_micros(20);
+/// About how long the clock is not read: in small games reading it takes as long as a state.
+const BETWEEN_READINGS: Duration = Duration::from_micros(20);
 
 /// Playouts one after the other; of `n_threads` threads, each has its own.
 fn walk(
@@ -131,8 +131,8 @@ fn walk(
             if elapsed >= effort.time {
                 break;
             }
-            let fitting =
-                UNREAD.as_nanos() * u128::from(tally.playouts) / elapsed.as_nanos().max(1);
+            let fitting = BETWEEN_READINGS.as_nanos() * u128::from(tally.playouts)
+                / elapsed.as_nanos().max(1);
             next_reading += fitting.clamp(1, 1000) as u64;
         }
         let index = tally.playouts * u64::from(n_threads) + u64::from(thread);
