@@ -15,7 +15,7 @@ mod ends;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use games::{MoveId, ReasoningError, RoleId, State, StateKey, StateMachine, Wanted};
+use games::{Cursor, MoveId, ReasoningError, RoleId, State, StateKey, StateMachine, Wanted};
 use rustc_hash::FxHashMap;
 
 pub use self::ends::MAX_STATES;
@@ -49,7 +49,8 @@ pub fn best(
 fn reach_best(machine: &mut dyn StateMachine, stop: &Stop) -> Result<Reached, Failure> {
     refuse_several_roles(machine)?;
     let initial = machine.initial_state()?;
-    reach(machine, &initial, 100, &mut Known::default(), stop)
+    let mut cursor = machine.cursor(&initial);
+    reach(cursor.as_mut(), &initial, 100, &mut Known::default(), stop)
 }
 
 /// Optimal plans.
@@ -95,6 +96,7 @@ pub fn all_optimal(
     };
     let initial = machine.initial_state()?;
     let mut listing = Listing {
+        cursor: machine.cursor(&initial),
         machine,
         known: Known::default(),
         stop,
@@ -118,6 +120,8 @@ pub fn all_optimal(
 /// Plans being listed.
 struct Listing<'a> {
     machine: &'a mut dyn StateMachine,
+    /// What looks for ends.
+    cursor: Box<dyn Cursor>,
     /// Whether states lead to the reward of the plans.
     known: Known,
     stop: &'a Stop,
@@ -173,7 +177,7 @@ impl Listing<'_> {
     }
 
     fn leads_to_the_best(&mut self, state: &State) -> Result<bool, Failure> {
-        match reach(self.machine, state, self.wanted, &mut self.known, self.stop)? {
+        match reach(self.cursor.as_mut(), state, self.wanted, &mut self.known, self.stop)? {
             Reached::Wanted(_) => Ok(true),
             Reached::Less(_) => Ok(false),
             Reached::Stopped(missing) => {

@@ -1,11 +1,11 @@
 //! Which ends can be reached in a game of one role. Each state is entered once, so that the
 //! search ends where play may go in circles.
 
-use games::{MoveId, State, StateKey, StateMachine};
+use games::{Cursor, MoveId, State, StateKey};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Missing, ROLE};
-use crate::search::reward;
+use crate::search::worst;
 use crate::{Failure, Stop};
 
 /// What is known of states: whether an end with the wanted reward can be reached.
@@ -33,39 +33,38 @@ pub(super) struct Way {
 
 /// A state of the line, with the moves that are not tried yet, the first at the end.
 struct Entered {
-    state: State,
     key: StateKey,
     untried: Vec<MoveId>,
 }
 
-/// Looks for an end with the reward `wanted` or more, moves in the order of the rules. `known`
-/// must be about the same reward; what is found out is added.
+/// Looks from a state for an end with the reward `wanted` or more, moves in the order of the
+/// rules. `known` must be about the same reward; what is found out is added.
 pub(super) fn reach(
-    machine: &mut dyn StateMachine,
+    cursor: &mut dyn Cursor,
     start: &State,
     wanted: u8,
     known: &mut Known,
     stop: &Stop,
 ) -> Result<Reached, Failure> {
+    cursor.enter(start);
     let mut seen = FxHashSet::default();
     let mut line: Vec<Entered> = Vec::new();
     // As many as the line has states, while one of its children is entered.
     let mut moves = Vec::new();
     let mut best: Option<Way> = None;
-    let mut entered = Some(start.clone());
+    let mut entered = Some(cursor.key());
     loop {
-        if let Some(state) = entered.take() {
+        if let Some(key) = entered.take() {
             if stop.is_due(seen.len() as u64) {
                 return Ok(Reached::Stopped(Missing::Time));
             }
             if seen.len() + known.len() >= MAX_STATES {
                 return Ok(Reached::Stopped(Missing::States));
             }
-            let key = machine.key(&state);
             seen.insert(key);
             let is_known = known.get(&key).copied();
-            let end = match machine.is_terminal(&state)? {
-                true => Some(reward(machine, &state, ROLE)?),
+            let end = match cursor.is_terminal()? {
+                true => Some(worst(&cursor.goal(ROLE)?)),
                 false => None,
             };
             if is_known == Some(true) || end.is_some_and(|reward| reward >= wanted) {
@@ -80,22 +79,26 @@ pub(super) fn reach(
             }
             let mut untried = Vec::new();
             if end.is_none() && is_known.is_none() {
-                machine.legal_moves(&state, ROLE, &mut untried)?;
+                let legal = cursor.legal_moves(ROLE)?;
+                untried.extend(legal.iter());
                 untried.reverse();
             }
-            line.push(Entered { state, key, untried });
+            line.push(Entered { key, untried });
         }
-        let Some(Entered { state, untried, .. }) = line.last_mut() else { break };
+        let Some(Entered { untried, .. }) = line.last_mut() else { break };
         let Some(action) = untried.pop() else {
             line.pop();
             moves.pop();
+            cursor.take_back();
             continue;
         };
-        let mut next = State::default();
-        machine.next_state(state, &[action], &mut next)?;
-        if !seen.contains(&machine.key(&next)) {
+        cursor.play(&[action])?;
+        let key = cursor.key();
+        if seen.contains(&key) {
+            cursor.take_back();
+        } else {
             moves.push(action);
-            entered = Some(next);
+            entered = Some(key);
         }
     }
     known.extend(seen.into_iter().map(|key| (key, false)));
