@@ -21,6 +21,7 @@ mod encode;
 mod error;
 mod general;
 mod in_frame;
+mod operands;
 mod operations;
 mod pages;
 mod renewal;

@@ -8,7 +8,8 @@
 
 use std::collections::BTreeMap;
 
-use super::encode::{Encoder, Operator, Place};
+use super::encode::Encoder;
+use super::operands::{Operator, Place};
 use super::operations::{Operation, OperationKind, Operations};
 use super::target::Target;
 use crate::compiled_network::schedule::{NOWHERE, Schedule, Value};

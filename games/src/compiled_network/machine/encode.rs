@@ -6,40 +6,8 @@
 //! or 32 bits from RDI.
 
 use super::general;
+use super::operands::{BASE, Operator, Place};
 use super::target::Target;
-
-/// Where an instruction's last operand is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// In a register.
-    Register(u8),
-    /// In a slot.
-    Slot(u32),
-}
-
-/// What is computed of two operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operator {
-    /// `first & last`.
-    And,
-    /// `!first & last`.
-    AndNot,
-    /// `first | last`.
-    Or,
-    /// `first ^ last`.
-    Xor,
-}
-
-impl Operator {
-    fn opcode(self) -> u8 {
-        match self {
-            Operator::And => 0xDB,
-            Operator::AndNot => 0xDF,
-            Operator::Or => 0xEB,
-            Operator::Xor => 0xEF,
-        }
-    }
-}
 
 /// The opcode maps in use, by their numbers in prefixes.
 const MAP_0F: u8 = 1;
@@ -48,9 +16,6 @@ const MAP_0F3A: u8 = 3;
 /// The mandatory prefixes in use, by their numbers in prefixes.
 const PREFIX_66: u8 = 1;
 const PREFIX_F3: u8 = 2;
-
-/// RDI, which holds the address of slot 0.
-pub(super) const BASE: u8 = 7;
 
 /// Appends instructions.
 #[derive(Clone, Debug)]
@@ -94,7 +59,7 @@ impl Encoder {
         if self.target.is_general() {
             return general::binary(&mut self.bytes, operator, to, first, last);
         }
-        self.instruction(MAP_0F, PREFIX_66, operator.opcode(), to, first, last);
+        self.instruction(MAP_0F, PREFIX_66, opcode(operator), to, first, last);
     }
 
     /// `to = table(to, second, last)`: VPTERNLOGQ. Bit `4 to + 2 second + last` of
@@ -197,5 +162,15 @@ impl Encoder {
             1 << 7 | (!second & 15) << 3 | 1 << 2 | prefix,
             length << 5 | u8::from(is_broadcast) << 4 | bit(second, 4) << 3,
         ]);
+    }
+}
+
+/// The opcode of an operator over vectors.
+fn opcode(operator: Operator) -> u8 {
+    match operator {
+        Operator::And => 0xDB,
+        Operator::AndNot => 0xDF,
+        Operator::Or => 0xEB,
+        Operator::Xor => 0xEF,
     }
 }

@@ -5,7 +5,7 @@
 //! overwrite an operand, but for `ANDN` (BMI1, which [`Avx2`](super::super::features::Avx2)
 //! vouches for).
 
-use super::encode::{BASE, Operator, Place};
+use super::operands::{BASE, Operator, Place};
 
 /// The numbers that instructions have for registers, in the order in which they are given out.
 /// RDI is the base, RSP the stack.

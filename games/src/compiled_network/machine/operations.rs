@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
-use super::encode::Operator;
+use super::operands::Operator;
 use crate::compiled_network::gates::{Class, Gate, with_gate};
 use crate::compiled_network::schedule::{Schedule, Value};
 

@@ -4,7 +4,8 @@
 
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 
-use super::encode::{Encoder, Operator, Place};
+use super::encode::Encoder;
+use super::operands::{Operator, Place};
 use super::*;
 use crate::compiled_network::schedule::{ALL, FIRST, NONE};
 use crate::network::Lit;
