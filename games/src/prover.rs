@@ -25,13 +25,14 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use crate::cursor::Cursor;
 use crate::relational::rules::Phase;
 use crate::relational::terms::{FactId, NONE, Store, TermId};
 use crate::relational::translation::Translation;
 use crate::relational::{table, terms};
 use crate::state::{self, Goal, GoalReading, MoveId, RoleId, State};
 use crate::state_machine::{
-    Cancel, Guards, ReasoningError, StateMachine, Statistic,
+    Cancel, Guards, ReasoningError, StateCursor, StateMachine, Statistic,
     StatisticValue::{Bytes, Count, Names},
 };
 use crate::{Expression, Game, StateKey};
@@ -379,6 +380,10 @@ impl StateMachine for Prover {
         let mut fork = self.clone();
         fork.set_cancel(Cancel::new());
         Box::new(fork)
+    }
+
+    fn cursor(&self, state: &State) -> Box<dyn Cursor> {
+        Box::new(StateCursor::new(Box::new(self.clone()), state))
     }
 
     fn set_cancel(&mut self, cancel: Cancel) {

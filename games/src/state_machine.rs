@@ -183,10 +183,9 @@ pub trait StateMachine: Send {
     ) -> Result<(), ReasoningError>;
 
     /// A position that is asked, played on and taken back, with a workspace of its own. It begins
-    /// at `state`, and its answers are those of this machine.
-    fn cursor(&self, state: &State) -> Box<dyn Cursor> {
-        Box::new(StateCursor::new(self.fork(), state))
-    }
+    /// at `state`, and its answers are those of this machine, whose cancellation it shares until it
+    /// gets one of its own.
+    fn cursor(&self, state: &State) -> Box<dyn Cursor>;
 
     /// Compiles all code of this machine and its forks that would otherwise be compiled on first
     /// use. It cannot be cancelled, and may take half a second. Later calls do nothing.

@@ -18,9 +18,9 @@ use std::time::Instant;
 
 use games::EvaluationMethod;
 use games::{
-    Cancel, Case, Expression, FactId, Game, GoalReading, GroundingLimits, Guards, Leniency, MoveId,
-    NetworkMachine, Prover, ReasoningError, RoleId, State, StateKey, StateMachine, ground, library,
-    state_machine::Statistic, validate,
+    Cancel, Case, Cursor, Expression, FactId, Game, GoalReading, GroundingLimits, Guards, Leniency,
+    MoveId, NetworkMachine, Prover, ReasoningError, RoleId, State, StateKey, StateMachine, ground,
+    library, state_machine::Statistic, validate,
 };
 use players::{Deliberation, Options, Seat, Stop, Turn, Value};
 
@@ -54,6 +54,10 @@ impl StateMachine for OneByOne {
 
     fn fork(&self) -> Box<dyn StateMachine> {
         Box::new(Self(self.0.fork()))
+    }
+
+    fn cursor(&self, state: &State) -> Box<dyn Cursor> {
+        self.0.cursor(state)
     }
 
     fn set_cancel(&mut self, cancel: Cancel) {

@@ -10,7 +10,7 @@
 
 use std::time::{Duration, Instant};
 
-use games::{MoveId, ReasoningError, State, StateMachine};
+use games::{Cursor, MoveId, ReasoningError, RoleId, State, StateMachine};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
@@ -186,8 +186,9 @@ impl<P: Player> Limited<P> {
     fn expected_choices(&mut self, state: &State, stop: &Stop) -> Result<Option<f64>, Failure> {
         let Some(track) = &mut self.track else { return Ok(None) };
         let mut counts = Vec::new();
+        let mut cursor = track.machine.cursor(state);
         for _ in 0..PLAYOUTS {
-            match n_choices(track, state.clone(), &mut self.rng, stop) {
+            match n_choices(cursor.as_mut(), track.role, &mut self.rng, stop) {
                 Ok(Some(n)) => counts.push(f64::from(n)),
                 Ok(None) | Err(ReasoningError::Cancelled) => break,
                 Err(error) => return Err(error.into()),
@@ -266,35 +267,26 @@ impl<P: Player> Player for Limited<P> {
     }
 }
 
-/// How often the role of `track` has a choice in one random playout from `state`; `None` if `stop`
-/// was due before its end.
+/// How often a role has a choice in one random playout from where the cursor began; `None` if
+/// `stop` was due before its end.
 fn n_choices(
-    track: &mut Track,
-    mut state: State,
+    cursor: &mut dyn Cursor,
+    role: RoleId,
     rng: &mut Pcg64,
     stop: &Stop,
 ) -> Result<Option<u32>, ReasoningError> {
-    let Track { machine, role: me, .. } = track;
-    let (mut next, mut legal, mut joint_move) = (State::default(), Vec::new(), Vec::new());
+    while cursor.take_back() {}
     let mut n = 0;
     for _ in 0..MAX_LENGTH {
         if stop.is_due(0) {
             return Ok(None);
         }
-        if machine.is_terminal(&state)? {
+        if !cursor.is_terminal()? {
+            n += u32::from(cursor.legal_moves(role)?.len() > 1);
+        }
+        if !cursor.play_chosen(&mut |n_moves| rng.random_range(0..n_moves))? {
             break;
         }
-        joint_move.clear();
-        for role in machine.game().role_ids() {
-            machine.legal_moves(&state, role, &mut legal)?;
-            if legal.is_empty() {
-                return Ok(Some(n));
-            }
-            n += u32::from(role == *me && legal.len() > 1);
-            joint_move.push(legal[rng.random_range(0..legal.len())]);
-        }
-        machine.next_state(&state, &joint_move, &mut next)?;
-        std::mem::swap(&mut state, &mut next);
     }
     Ok(Some(n))
 }

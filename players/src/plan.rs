@@ -22,8 +22,7 @@ pub use self::ends::MAX_STATES;
 use self::ends::{Known, Reached, reach};
 use crate::search::settings::full_table;
 use crate::search::{
-    Frame, Halt, MAX_LEVELS, SearchRoles, Stopwatch, VisitRate, advance, at, reward as reward_of,
-    worst,
+    Frame, Halt, MAX_LEVELS, SearchRoles, Stopwatch, VisitRate, advance, at, worst,
 };
 use crate::{Deliberation, Failure, Stop};
 
@@ -95,14 +94,15 @@ pub fn all_optimal(
         return Ok(OptimalPlans { reward, plans: Vec::new(), missing });
     };
     let initial = machine.initial_state()?;
+    let mut cursor = machine.cursor(&initial);
     let mut listing = Listing {
-        cursor: machine.cursor(&initial),
-        machine,
+        seeker: machine.cursor(&initial),
         known: Known::default(),
         stop,
         limit,
         wanted,
-        path: vec![initial],
+        path: vec![cursor.key()],
+        cursor,
         moves: Vec::new(),
         has_longer: false,
         plans: Vec::new(),
@@ -119,9 +119,10 @@ pub fn all_optimal(
 
 /// Plans being listed.
 struct Listing<'a> {
-    machine: &'a mut dyn StateMachine,
-    /// What looks for ends.
+    /// The position that the moves lead to.
     cursor: Box<dyn Cursor>,
+    /// What looks for ends.
+    seeker: Box<dyn Cursor>,
     /// Whether states lead to the reward of the plans.
     known: Known,
     stop: &'a Stop,
@@ -129,7 +130,7 @@ struct Listing<'a> {
     /// The reward of the plans.
     wanted: u8,
     /// The states that the moves lead to, the initial one first.
-    path: Vec<State>,
+    path: Vec<StateKey>,
     moves: Vec<MoveId>,
     /// Some plan has more than [`MAX_LEVELS`] moves.
     has_longer: bool,
@@ -141,9 +142,8 @@ struct Listing<'a> {
 impl Listing<'_> {
     /// Lists the optimal plans that begin with the moves.
     fn extend(&mut self) -> Result<(), Failure> {
-        let state = self.path[self.path.len() - 1].clone();
-        if self.machine.is_terminal(&state)? {
-            if reward_of(self.machine, &state, ROLE)? == self.wanted {
+        if self.cursor.is_terminal()? {
+            if worst(&self.cursor.goal(ROLE)?) == self.wanted {
                 if self.plans.len() == self.limit {
                     self.missing = Some(Missing::Limit);
                 } else {
@@ -152,32 +152,41 @@ impl Listing<'_> {
             }
             return Ok(());
         }
-        let mut legal = Vec::new();
-        self.machine.legal_moves(&state, ROLE, &mut legal)?;
+        let legal: Vec<MoveId> = self.cursor.legal_moves(ROLE)?.iter().collect();
         for id in legal {
             if self.missing.is_some() {
                 return Ok(());
             }
-            let mut next = State::default();
-            self.machine.next_state(&state, &[id], &mut next)?;
-            if self.path.contains(&next) || !self.leads_to_the_best(&next)? {
-                continue;
-            }
-            if self.moves.len() == MAX_LEVELS {
-                self.has_longer = true;
-                continue;
-            }
-            self.path.push(next);
-            self.moves.push(id);
-            self.extend()?;
-            self.path.pop();
-            self.moves.pop();
+            self.cursor.play(&[id])?;
+            self.extend_by(id)?;
+            self.cursor.take_back();
         }
         Ok(())
     }
 
-    fn leads_to_the_best(&mut self, state: &State) -> Result<bool, Failure> {
-        match reach(self.cursor.as_mut(), state, self.wanted, &mut self.known, self.stop)? {
+    /// Lists the optimal plans that begin with the moves and this one, which was just played.
+    fn extend_by(&mut self, id: MoveId) -> Result<(), Failure> {
+        let key = self.cursor.key();
+        if self.path.contains(&key) || !self.leads_to_the_best()? {
+            return Ok(());
+        }
+        if self.moves.len() == MAX_LEVELS {
+            self.has_longer = true;
+            return Ok(());
+        }
+        self.path.push(key);
+        self.moves.push(id);
+        self.extend()?;
+        self.path.pop();
+        self.moves.pop();
+        Ok(())
+    }
+
+    /// Whether the position leads to the reward of the plans.
+    fn leads_to_the_best(&mut self) -> Result<bool, Failure> {
+        let mut state = State::default();
+        self.cursor.copy_state(&mut state);
+        match reach(self.seeker.as_mut(), &state, self.wanted, &mut self.known, self.stop)? {
             Reached::Wanted(_) => Ok(true),
             Reached::Less(_) => Ok(false),
             Reached::Stopped(missing) => {

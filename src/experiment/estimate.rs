@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use games::{Game, MoveId, ReasoningError, RoleId, State, StateMachine};
+use games::{Cursor, Game, MoveId, ReasoningError, RoleId, StateMachine};
 use players::{Observation, Player, Seat, Stop, Turn};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_pcg::Pcg64Mcg;
@@ -248,40 +248,36 @@ impl Lines {
 /// A match of random moves, as far as the rules can be computed.
 fn line(machine: &mut dyn StateMachine, rng: &mut Pcg64Mcg) -> Vec<Step> {
     let mut steps = Vec::new();
-    let Ok(mut state) = machine.initial_state() else { return steps };
+    let Ok(initial) = machine.initial_state() else { return steps };
+    let mut cursor = machine.cursor(&initial);
     while steps.len() < MAX_STEPS {
-        match step(machine, &state, rng) {
-            Ok(Some((step, next))) => {
-                steps.push(step);
-                state = next;
-            }
+        match step(cursor.as_mut(), machine.game(), rng) {
+            Ok(Some(step)) => steps.push(step),
             Ok(None) | Err(_) => break,
         }
     }
     steps
 }
 
-/// A step from a state; `None` if it is terminal, or a role has no move.
+/// Makes a step; `None` if the position is terminal, or a role has no move.
 fn step(
-    machine: &mut dyn StateMachine,
-    state: &State,
+    cursor: &mut dyn Cursor,
+    game: &Game,
     rng: &mut Pcg64Mcg,
-) -> Result<Option<(Step, State)>, ReasoningError> {
-    if machine.is_terminal(state)? {
+) -> Result<Option<Step>, ReasoningError> {
+    if cursor.is_terminal()? {
         return Ok(None);
     }
-    let roles = machine.game().role_ids();
+    let roles = game.role_ids();
     let mut step = Step { legal: Vec::with_capacity(roles.len()), joint_move: Vec::new() };
     for role in roles {
-        let mut legal = Vec::new();
-        machine.legal_moves(state, role, &mut legal)?;
+        let legal: Vec<MoveId> = cursor.legal_moves(role)?.iter().collect();
         if legal.is_empty() {
             return Ok(None);
         }
         step.joint_move.push(legal[rng.random_range(0..legal.len())]);
         step.legal.push(legal);
     }
-    let mut next = State::default();
-    machine.next_state(state, &step.joint_move, &mut next)?;
-    Ok(Some((step, next)))
+    cursor.play(&step.joint_move)?;
+    Ok(Some(step))
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use games::{Expression, MoveId, ReasoningError};
+use games::{Expression, MoveId, ReasoningError, State};
 use players::{Observation, OwnMachine, Turn};
 use rand::Rng;
 use results::record::{AbortReason, Budget, Ending, FaultKind, RuleDefect};
@@ -151,14 +151,14 @@ impl<'a> Match<'a> {
 
     fn play_steps(&mut self, emit: Emit<'_>) -> Ending {
         match self.workspace.machine.initial_state() {
-            Ok(state) => self.workspace.state = state,
+            Ok(state) => self.workspace.cursor.enter(&state),
             Err(error) => return broken(&error),
         }
         loop {
             if *self.tools.interrupted.borrow() {
                 return Ending::interrupted();
             }
-            match self.workspace.machine.is_terminal(&self.workspace.state) {
+            match self.workspace.cursor.is_terminal() {
                 Ok(true) => return Ending::Terminal,
                 Ok(false) => {}
                 Err(error) => return broken(&error),
@@ -386,13 +386,12 @@ impl<'a> Match<'a> {
     fn make_step(&mut self) -> Result<(), ReasoningError> {
         let workspace = &mut *self.workspace;
         if workspace.percepts {
+            let mut state = State::default();
+            workspace.cursor.copy_state(&mut state);
             for (role, slot) in self.percepts.iter_mut().enumerate() {
                 if !matches!(self.seats[role], Seat::Nature) {
-                    let percepts = workspace.machine.percepts(
-                        &workspace.state,
-                        &workspace.joint,
-                        role_id(role),
-                    )?;
+                    let percepts =
+                        workspace.machine.percepts(&state, &workspace.joint, role_id(role))?;
                     *slot =
                         Some(Observation::Percepts { own_move: workspace.joint[role], percepts });
                 }

@@ -1,9 +1,11 @@
-//! A worker's workspace for one game: a reasoner, the state of the match that is
+//! A worker's workspace for one game: a reasoner, the position of the match that is
 //! being played, and buffers that outlive the match.
 
 use std::sync::Arc;
 
-use games::{Cancel, Expression, Goal, MoveId, ReasoningError, RoleId, State, StateMachine};
+use games::{
+    Cancel, Cursor, Expression, Goal, MoveId, ReasoningError, RoleId, State, StateMachine,
+};
 use results::record::{Ending, GoalFlag, RuleDefect};
 
 use super::{GoalConflict, PreparedGame};
@@ -18,9 +20,8 @@ pub(crate) struct Workspace {
     pub(crate) n_roles: usize,
     pub(crate) percepts: bool,
     pub(crate) hidden_information: bool,
-    pub(crate) state: State,
-    /// The state before the last step; scratch otherwise.
-    pub(crate) other: State,
+    /// The position of the match.
+    pub(crate) cursor: Box<dyn Cursor>,
     /// Legal moves by role.
     pub(crate) legal: Vec<Vec<MoveId>>,
     /// The joint move of the step being played.
@@ -65,15 +66,16 @@ impl Workspace {
         let game = &prepared.game;
         let mut machine = prepared.fork();
         machine.set_cancel(cancel.clone());
+        let mut cursor = machine.cursor(&State::default());
+        cursor.set_cancel(cancel.clone());
         let n_roles = game.roles().len();
         Self {
             prepared: Arc::clone(prepared),
             machine,
+            cursor,
             n_roles,
             percepts: game.kind().percepts,
             hidden_information: game.kind().hidden_information,
-            state: State::default(),
-            other: State::default(),
             legal: vec![Vec::new(); n_roles],
             joint: Vec::with_capacity(n_roles),
             texts: Vec::new(),
@@ -84,7 +86,8 @@ impl Workspace {
     /// Works out the legal moves of all roles. `Some(role)` has none.
     pub(crate) fn find_legal_moves(&mut self) -> Result<Option<usize>, ReasoningError> {
         for (role, moves) in self.legal.iter_mut().enumerate() {
-            self.machine.legal_moves(&self.state, role_id(role), moves)?;
+            moves.clear();
+            moves.extend(self.cursor.legal_moves(role_id(role))?.iter());
             if moves.is_empty() {
                 return Ok(Some(role));
             }
@@ -92,10 +95,10 @@ impl Workspace {
         Ok(None)
     }
 
-    /// Makes the joint move; `other` is then the state before.
+    /// Makes the joint move.
     pub(crate) fn advance(&mut self) -> Result<(), ReasoningError> {
-        self.machine.next_state(&self.state, &self.joint, &mut self.other)?;
-        std::mem::swap(&mut self.state, &mut self.other);
+        self.cursor.play(&self.joint)?;
+        self.cursor.forget_way();
         Ok(())
     }
 
@@ -116,7 +119,7 @@ impl Workspace {
         game.symbols().name(game.roles()[role])
     }
 
-    /// The worth of the state, which is terminal. The goals of roles
+    /// The worth of the position, which is terminal. The goals of roles
     /// for which `counts` is false do not matter, so they get no flags.
     pub(crate) fn score(
         &mut self,
@@ -125,8 +128,7 @@ impl Workspace {
     ) -> Result<Score, Ending> {
         let mut score = Score::default();
         for role in 0..self.n_roles {
-            let reading =
-                self.machine.goal(&self.state, role_id(role)).map_err(|error| broken(&error))?;
+            let reading = self.cursor.goal(role_id(role)).map_err(|error| broken(&error))?;
             let mut flag = |flag| {
                 if counts(role) {
                     score.goal_flags.push((u32::try_from(role).expect("few roles"), flag));

@@ -174,18 +174,19 @@ impl Trial<'_> {
 
     /// A state after some random steps; `None` if time is up.
     fn opening(&mut self) -> Result<Option<State>, ReasoningError> {
+        let initial = self.machine.initial_state()?;
+        let mut cursor = self.machine.cursor(&initial);
         while !self.stop.is_due(0) {
-            let mut state = self.machine.initial_state()?;
-            for _ in 0..OPENING {
-                if self.machine.is_terminal(&state)? {
-                    break;
-                }
-                let Some(joint_move) = self.random_moves(&state)? else { break };
-                let mut next = State::default();
-                self.machine.next_state(&state, &joint_move, &mut next)?;
-                state = next;
+            while cursor.take_back() {}
+            let mut n_steps = 0;
+            while n_steps < OPENING
+                && cursor.play_chosen(&mut |n_moves| self.rng.random_range(0..n_moves))?
+            {
+                n_steps += 1;
             }
-            if !self.machine.is_terminal(&state)? {
+            if !cursor.is_terminal()? {
+                let mut state = State::default();
+                cursor.copy_state(&mut state);
                 return Ok(Some(state));
             }
         }

@@ -5,7 +5,7 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 
 use crate::Stop;
-use crate::search::{MAX_LEVELS, reward};
+use crate::search::{MAX_LEVELS, worst};
 
 /// Lines that are tried for one move.
 pub(super) const N_LINES: usize = 100;
@@ -31,34 +31,33 @@ pub(super) fn best_line(
     stop: &Stop,
 ) -> Result<RandomSearch, ReasoningError> {
     let mut found = RandomSearch { best: None, n_lines: 0, nodes: 0 };
-    let mut legal = Vec::new();
+    let roles = machine.game().role_ids();
+    let mut cursor = machine.cursor(state);
     while found.n_lines < N_LINES {
         found.n_lines += 1;
         let mut line = Vec::new();
-        let mut here = state.clone();
+        while cursor.take_back() {}
         let is_over = loop {
             if line.len() >= MAX_LEVELS || stop.is_due(found.nodes) {
                 break false;
             }
-            let mut joint_move = Vec::new();
-            for role in machine.game().role_ids() {
-                machine.legal_moves(&here, role, &mut legal)?;
+            let mut joint_move = Vec::with_capacity(roles.len());
+            for role in roles.clone() {
+                let legal = cursor.legal_moves(role)?;
                 if legal.is_empty() {
                     return Ok(found);
                 }
-                joint_move.push(legal[rng.random_range(0..legal.len())]);
+                joint_move.extend(legal.get(rng.random_range(0..legal.len())));
             }
-            let mut next = State::default();
-            machine.next_state(&here, &joint_move, &mut next)?;
+            cursor.play(&joint_move)?;
             found.nodes += 1;
             line.push(joint_move);
-            here = next;
-            if machine.is_terminal(&here)? {
+            if cursor.is_terminal()? {
                 break true;
             }
         };
         if is_over {
-            let score = reward(machine, &here, role)?;
+            let score = worst(&cursor.goal(role)?);
             if found.best.as_ref().is_none_or(|(best, _)| score > *best) {
                 found.best = Some((score, line));
             }

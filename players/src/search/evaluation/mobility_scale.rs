@@ -3,8 +3,8 @@
 //! The scale is fixed before the first state is evaluated: if it grew with the search, the value
 //! of a state would depend on when it is met, and alpha-beta would not find the value of minimax.
 
+use games::StateMachine;
 use games::split_mix::SplitMix;
-use games::{MoveId, State, StateMachine};
 
 use crate::search::{Halt, Stopwatch};
 
@@ -25,26 +25,21 @@ pub(super) fn most_moves(
     let roles = machine.game().role_ids();
     let mut most = vec![1; roles.len()];
     let mut random = SplitMix::new(0);
-    let (mut moves, mut joint_move): (Vec<MoveId>, Vec<MoveId>) = (Vec::new(), Vec::new());
-    let mut next = State::default();
+    let initial = machine.initial_state()?;
+    let mut cursor = machine.cursor(&initial);
     for _ in 0..WALKS {
-        let mut state = machine.initial_state()?;
-        'walk: for _ in 0..STEPS {
+        while cursor.take_back() {}
+        for _ in 0..STEPS {
             stopwatch.poll_time()?;
-            if machine.is_terminal(&state)? {
+            if cursor.is_terminal()? {
                 break;
             }
-            joint_move.clear();
             for (role, most) in roles.clone().zip(&mut most) {
-                machine.legal_moves(&state, role, &mut moves)?;
-                if moves.is_empty() {
-                    break 'walk;
-                }
-                *most = moves.len().max(*most);
-                joint_move.push(moves[random.below(moves.len())]);
+                *most = cursor.legal_moves(role)?.len().max(*most);
             }
-            machine.next_state(&state, &joint_move, &mut next)?;
-            std::mem::swap(&mut state, &mut next);
+            if !cursor.play_chosen(&mut |n_moves| random.below(n_moves))? {
+                break;
+            }
         }
     }
     Ok(most)
