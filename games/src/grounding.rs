@@ -34,6 +34,7 @@ use std::sync::Arc;
 pub use limits::{GroundingError, GroundingLimits, Resource};
 
 use crate::network::constants::without_constants;
+use crate::network::shared_by_moves::shared_by_moves;
 use crate::network::{GoalValue, Lit, ReductionEffort, RoleOutputs, reduce};
 use crate::relational::rules::{Phase, PredicateId, Rules};
 use crate::relational::terms::{Store, TermId, compare};
@@ -58,6 +59,8 @@ pub enum Pass {
     Circuit,
     /// Removing constants.
     Constants,
+    /// Computing once what differs by the move alone.
+    Moves,
     /// Merging parts that are proven equal in all positions, if the network is small.
     Equal,
 }
@@ -83,7 +86,9 @@ pub struct GroundingStatistics {
     pub n_cyclic: u64,
     /// Conjunctions before constants are found.
     pub n_ands_before: usize,
-    /// Conjunctions without constants, before equal parts are merged.
+    /// Conjunctions without constants.
+    pub n_ands_by_moves: usize,
+    /// Conjunctions when several moves share conditions, before equal parts are merged.
     pub n_ands_apart: usize,
     /// Conjunctions of the network.
     pub n_ands: usize,
@@ -166,11 +171,17 @@ pub(crate) fn ground_translation(
     watch(Pass::Circuit, &statistics);
 
     let mut network = without_constants(&network);
-    statistics.n_ands_apart = network.graph.n_ands();
-    statistics.n_ands = network.graph.n_ands();
+    statistics.n_ands_by_moves = network.graph.n_ands();
     statistics.n_facts = network.n_facts();
     statistics.n_moves = network.n_moves();
     watch(Pass::Constants, &statistics);
+
+    if let Some(shared) = shared_by_moves(&network) {
+        network = shared;
+    }
+    statistics.n_ands_apart = network.graph.n_ands();
+    statistics.n_ands = network.graph.n_ands();
+    watch(Pass::Moves, &statistics);
 
     if network.graph.n_nodes() <= budget.max_reduced {
         if let Some(reduction) = reduce(&network, &ReductionEffort::default(), cancel) {

@@ -15,6 +15,7 @@ mod graph;
 mod rebuild;
 mod reduction;
 pub(crate) mod samples;
+pub(crate) mod shared_by_moves;
 pub(crate) mod solver;
 mod state;
 pub(crate) mod time_frames;
@@ -129,6 +130,17 @@ impl Network {
     pub fn first_move(&self, role: RoleId) -> usize {
         let before = &self.roles[..usize::from(role.0)];
         self.n_facts() + before.iter().map(|role| role.moves.len()).sum::<usize>()
+    }
+
+    /// The literals that something is asked of, each as often as it is an output.
+    pub(crate) fn outputs(&self) -> impl Iterator<Item = Lit> + '_ {
+        let of_role = |role: &RoleOutputs| {
+            let goals = role.goals.iter().map(|goal| goal.1);
+            let percepts = role.percepts.iter().map(|percept| percept.1);
+            role.legal.iter().copied().chain(goals).chain(percepts).collect::<Vec<_>>()
+        };
+        let of_roles = self.roles.iter().flat_map(of_role);
+        self.next.iter().copied().chain([self.terminal]).chain(of_roles)
     }
 
     /// The values that the goal of a role may take, ascending.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Graph, Lit, Network};
+use super::{Graph, Lit, Network, RoleOutputs};
 
 /// The network with each node replaced by `substitutes[node]`, a literal of a node that
 /// is itself not replaced and not greater, and without nodes that no output needs.
@@ -14,13 +14,7 @@ pub(crate) fn rebuild(network: &Network, substitutes: &[Lit]) -> Network {
 
 fn copy(network: &Network, substitutes: &[Lit]) -> Network {
     let old = &network.graph;
-    let mut all = Vec::new();
-    let mut outputs = network.clone();
-    outputs.for_each_output(|lit| {
-        all.push(*lit);
-        *lit = lit.replaced_by(substitutes);
-    });
-    let is_needed = old.needed(all, |lit| lit.replaced_by(substitutes));
+    let is_needed = old.needed(network.outputs(), |lit| lit.replaced_by(substitutes));
     let mut new = Graph::new(old.n_inputs());
     let mut lits = vec![Lit::FALSE];
     lits.extend((0..old.n_inputs()).map(|input| new.input(input)));
@@ -28,18 +22,27 @@ fn copy(network: &Network, substitutes: &[Lit]) -> Network {
         let [a, b] = operands.map(|lit| lit.replaced_by(substitutes).replaced_by(&lits));
         lits.push(if is_needed[node as usize] { new.and(a, b) } else { Lit::FALSE });
     }
-    outputs.for_each_output(|lit| *lit = lit.replaced_by(&lits));
-    Network { graph: new, game: Arc::clone(&network.game), ..outputs }
+    network.with_graph(new, |lit| lit.replaced_by(substitutes).replaced_by(&lits))
 }
 
 impl Network {
-    fn for_each_output(&mut self, mut change: impl FnMut(&mut Lit)) {
-        change(&mut self.terminal);
-        self.next.iter_mut().for_each(&mut change);
-        for role in &mut self.roles {
-            role.legal.iter_mut().for_each(&mut change);
-            role.goals.iter_mut().for_each(|(_, lit)| change(lit));
-            role.percepts.iter_mut().for_each(|(_, lit)| change(lit));
+    /// The network with another graph, in which `literal` gives what each output is.
+    pub(super) fn with_graph(&self, graph: Graph, literal: impl Fn(Lit) -> Lit) -> Network {
+        let all = |lits: &[Lit]| lits.iter().map(|&lit| literal(lit)).collect();
+        let of_role = |role: &RoleOutputs| RoleOutputs {
+            moves: role.moves.clone(),
+            legal: all(&role.legal),
+            goals: role.goals.iter().map(|&(value, lit)| (value, literal(lit))).collect(),
+            percepts: role.percepts.iter().map(|(it, lit)| (it.clone(), literal(*lit))).collect(),
+        };
+        Network {
+            game: Arc::clone(&self.game),
+            graph,
+            facts: self.facts.clone(),
+            initial: self.initial.clone(),
+            next: all(&self.next),
+            terminal: literal(self.terminal),
+            roles: self.roles.iter().map(of_role).collect(),
         }
     }
 }

@@ -36,7 +36,9 @@ pub(super) struct Done {
     /// Ground sentences that rest on themselves within one state.
     cyclic_sentences: u64,
     before: Size,
-    /// Conjunctions without constants, before equal parts are merged.
+    /// Conjunctions without constants.
+    conjunctions_by_moves: usize,
+    /// Conjunctions when several moves share conditions, before equal parts are merged.
     conjunctions_apart: usize,
     after: Size,
     /// Steps that the budget counts.
@@ -85,16 +87,18 @@ impl Grounding {
             0 => String::new(),
             n => format!(", {n} recursive sentences"),
         };
-        let merged = match after.conjunctions {
-            n if n < done.conjunctions_apart => {
-                format!("; {n} after merging equal parts")
-            }
-            _ => String::new(),
-        };
+        let mut fewer = String::new();
+        if done.conjunctions_apart < done.conjunctions_by_moves {
+            let n = done.conjunctions_apart;
+            fewer += &format!("; {n} with conditions that several moves share");
+        }
+        if after.conjunctions < done.conjunctions_apart {
+            fewer += &format!("; {} after merging equal parts", after.conjunctions);
+        }
         vec![
             format!("{ground_rules} grounded rules from {} rows{cyclic}", done.reachable_rows),
             before.words(before.conjunctions),
-            format!("without constant parts: {}{merged}", after.words(done.conjunctions_apart)),
+            format!("without constant parts: {}{fewer}", after.words(done.conjunctions_by_moves)),
             format!("in {}: {}", shown(total), each.collect::<Vec<_>>().join(", ")),
         ]
     }
@@ -161,6 +165,7 @@ fn done(statistics: &GroundingStatistics, passes: Vec<Timed>) -> Done {
             moves: statistics.n_moves,
             conjunctions: statistics.n_ands,
         },
+        conjunctions_by_moves: statistics.n_ands_by_moves,
         conjunctions_apart: statistics.n_ands_apart,
         steps: statistics.n_steps,
         relation_bytes: statistics.n_bytes,
@@ -176,6 +181,7 @@ fn names(pass: Pass) -> (&'static str, &'static str) {
         Pass::Split => ("split", "join orders"),
         Pass::Circuit => ("circuit", "gates"),
         Pass::Constants => ("constants", "constant parts"),
+        Pass::Moves => ("moves", "moves"),
         Pass::Equal => ("equal parts", "equal parts"),
     }
 }

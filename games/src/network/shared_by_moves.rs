@@ -1,0 +1,729 @@
+//! Conditions that differ by the move alone, computed once for the move that is made.
+//!
+//! Many facts hold next if one of several moves is made and, for that move, one of several
+//! conditions holds. With `m` moves and `k` conditions each, that takes `m k` conjunctions. If some
+//! part of the conditions is the same for all moves, and a *rest* differs, it takes fewer: the rest
+//! for the move that is made is a disjunction of `m` conjunctions, which serves wherever this rest
+//! occurs, and one disjunction of `k` conjunctions then stands for all moves. For example, stones
+//! of a group take the number of the point that joins them:
+//!
+//! ```text
+//! next(group 7 g)  =  play g, and group(7 h) and beside(h g) for some h
+//!                  =  play g, and group(7 h) and beside(h) for some h
+//! beside(h)        =  play g and beside(h g) for some g
+//! ```
+//!
+//! Each role makes exactly one move, which is all that a [`Network`] is defined for, so both are the
+//! same. In terms of logic synthesis, the common divisors of sums of products (Brayton and McMullen,
+//! "The decomposition and factorization of Boolean expressions", 1982) are chosen under the don't
+//! cares that moves exclude each other.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::rebuild::rebuild;
+use super::{Graph, Lit, Network};
+
+/// Moves on which a literal depends, at most, for it to be taken apart by moves.
+const MAX_MOVES: usize = 4;
+
+/// Factors of a condition that is taken apart, at most.
+const MAX_FACTORS: usize = 6;
+
+/// The sharings with which a part is compared, at most.
+const MAX_TRIED: usize = 1000;
+
+/// A sharing is made if its conjunctions are fewer than this part of those that it replaces.
+const WORTH: f64 = 0.8;
+
+/// Moves of which one is made, each with a condition on facts that holds then.
+type ByMove = Vec<(u32, Lit)>;
+
+/// Literals all of which hold.
+type Factors = SmallVec<[Lit; 3]>;
+
+/// What a disjunction is under the moves of one role.
+struct Part {
+    root: Lit,
+    /// What holds under each of its moves.
+    common: Factors,
+    /// By move, in order of inputs.
+    branches: Vec<Branch>,
+}
+
+/// What holds under a move but for the common factors: one of the products.
+struct Branch {
+    input: u32,
+    /// Factors that depend on facts. Once they are chosen, those that matter for most moves, the
+    /// *pivots*, are the first.
+    products: Vec<Factors>,
+}
+
+/// Parts for different moves of a role that are computed as one.
+struct Sharing {
+    parts: Vec<usize>,
+    /// The inputs of their moves, ascending.
+    inputs: Vec<u32>,
+    /// Their pivots, ascending.
+    pivots: Vec<Lit>,
+}
+
+/// The network with conditions that several moves share; `None` if they do not take fewer
+/// conjunctions.
+pub(crate) fn shared_by_moves(network: &Network) -> Option<Network> {
+    let mut conditions = Conditions::of(network);
+    let mut disjunctions = Disjunctions::of(network, &mut conditions);
+    let role_of = role_by_input(network);
+    choose_pivots(&mut disjunctions.parts, &role_of);
+    let parts = &disjunctions.parts;
+    let mut sharings = sharings(parts, &role_of);
+    let mut terms: Vec<Vec<(Lit, ByMove)>> =
+        sharings.iter().map(|sharing| terms(sharing, parts, &mut conditions)).collect();
+    let mut is_worth = worth(network, &conditions, &disjunctions, &sharings, &terms).into_iter();
+    let mut is_worth_too = is_worth.clone();
+    sharings.retain(|_| is_worth.next() == Some(true));
+    terms.retain(|_| is_worth_too.next() == Some(true));
+    if sharings.is_empty() {
+        return None;
+    }
+    let shared = rebuilt(network, &conditions, &disjunctions, &sharings, &terms);
+    (shared.graph.n_ands() < network.graph.n_ands()).then_some(shared)
+}
+
+fn role_by_input(network: &Network) -> Vec<u8> {
+    // Facts have none, and are not asked for.
+    let mut roles = vec![u8::MAX; network.n_facts()];
+    for (id, role) in network.role_ids().zip(&network.roles) {
+        roles.resize(roles.len() + role.moves.len(), id.0);
+    }
+    roles
+}
+
+/// The graph with further conditions on facts, which are made on the way.
+struct Conditions {
+    graph: Graph,
+    /// By node: whether it depends on moves.
+    depends_on_moves: Vec<bool>,
+    /// By node of the network: how often it is used.
+    n_uses: Vec<u32>,
+}
+
+impl Conditions {
+    fn of(network: &Network) -> Self {
+        let graph = network.graph.clone();
+        let mut depends_on_moves = vec![false; 1 + network.n_facts()];
+        depends_on_moves.resize(1 + graph.n_inputs(), true);
+        let mut n_uses = vec![0; graph.n_nodes()];
+        for (_, operands) in graph.ands() {
+            depends_on_moves.push(operands.iter().any(|lit| depends_on_moves[lit.node() as usize]));
+            operands.iter().for_each(|lit| n_uses[lit.node() as usize] += 1);
+        }
+        network.outputs().for_each(|lit| n_uses[lit.node() as usize] += 1);
+        Self { graph, depends_on_moves, n_uses }
+    }
+
+    fn depends_on_moves(&self, lit: Lit) -> bool {
+        // What was added depends on facts.
+        self.depends_on_moves.get(lit.node() as usize).copied().unwrap_or(false)
+    }
+
+    /// Whether nothing but what has it uses a literal's node.
+    fn is_used_once(&self, lit: Lit) -> bool {
+        self.n_uses.get(lit.node() as usize).is_none_or(|&n| n == 1)
+    }
+
+    /// Whether a literal is a disjunction that nothing but what has it uses.
+    fn is_own_disjunction(&self, lit: Lit) -> bool {
+        lit.is_negated() && self.graph.operands(lit.node()).is_some() && self.is_used_once(lit)
+    }
+
+    /// The literals of which one is the conjunction; itself if they are too many.
+    fn factors(&self, lit: Lit) -> Factors {
+        let mut factors = Factors::new();
+        let mut todo: SmallVec<[Lit; 8]> = SmallVec::from_slice(&[lit]);
+        while let Some(one) = todo.pop() {
+            match self.graph.operands(one.node()) {
+                Some(operands) if !one.is_negated() => todo.extend(operands),
+                _ if one == Lit::TRUE || factors.contains(&one) => {}
+                _ => factors.push(one),
+            }
+            if factors.len() + todo.len() > MAX_FACTORS {
+                return Factors::from_slice(&[lit]);
+            }
+        }
+        factors.sort_unstable();
+        factors
+    }
+
+    /// The literals of which one is the disjunction. What others use too is not taken apart.
+    fn alternatives(&self, lit: Lit) -> Vec<Lit> {
+        let mut alternatives = Vec::new();
+        let mut todo = vec![lit];
+        while let Some(one) = todo.pop() {
+            match self.graph.operands(one.node()) {
+                Some(operands)
+                    if one == lit && lit.is_negated() || self.is_own_disjunction(one) =>
+                {
+                    todo.extend(operands.map(|operand| !operand));
+                }
+                _ => alternatives.push(one),
+            }
+        }
+        alternatives
+    }
+
+    /// By node of the network, what it is by moves, and what its negation is; nothing if it rests
+    /// on facts alone, on moves of more than one role, or on many moves.
+    fn by_moves(&mut self, network: &Network) -> Vec<[ByMove; 2]> {
+        let graph = &network.graph;
+        let mut by_moves: Vec<[ByMove; 2]> = vec![Default::default(); graph.n_nodes()];
+        for input in network.n_facts()..graph.n_inputs() {
+            by_moves[graph.input(input).node() as usize][0] = vec![(input as u32, Lit::TRUE)];
+        }
+        for (node, [left, right]) in graph.ands() {
+            if !self.depends_on_moves[node as usize] {
+                continue;
+            }
+            let of = |lit: Lit| &by_moves[lit.node() as usize][usize::from(lit.is_negated())];
+            let (moves, condition) = match self.depends_on_moves(left) {
+                true => (of(left), right),
+                false => (of(right), left),
+            };
+            let mut all = ByMove::new();
+            if !self.depends_on_moves(condition) {
+                let both =
+                    |&(input, before): &(u32, Lit)| (input, self.graph.and(before, condition));
+                all.extend(moves.iter().map(both));
+            }
+            let (first, last) = (of(!left), of(!right));
+            let mut any = ByMove::new();
+            if !first.is_empty() && !last.is_empty() && first.len() + last.len() <= MAX_MOVES {
+                any.clone_from(first);
+                for &(input, condition) in last {
+                    match any.iter_mut().find(|(same, _)| *same == input) {
+                        Some((_, before)) => *before = self.graph.or(*before, condition),
+                        None => any.push((input, condition)),
+                    }
+                }
+            }
+            by_moves[node as usize] = [all, any];
+        }
+        by_moves
+    }
+}
+
+/// The disjunctions that depend on moves.
+struct Disjunctions {
+    parts: Vec<Part>,
+    /// By root that has parts: its other alternatives.
+    others: BTreeMap<Lit, Vec<Lit>>,
+}
+
+impl Disjunctions {
+    fn of(network: &Network, conditions: &mut Conditions) -> Self {
+        let by_moves = conditions.by_moves(network);
+        let operands = network.graph.ands().flat_map(|(_, operands)| operands);
+        // An output of one alternative is a disjunction too.
+        let mut roots: Vec<Lit> = operands.filter(|lit| lit.is_negated()).collect();
+        roots.extend(network.outputs());
+        roots.retain(|lit| {
+            network.graph.operands(lit.node()).is_some() && conditions.depends_on_moves(*lit)
+        });
+        roots.sort_unstable();
+        roots.dedup();
+        // Of a node that is used both ways, the negation.
+        roots.reverse();
+        roots.dedup_by_key(|lit| lit.node());
+        let role_of = role_by_input(network);
+        let mut found = Self { parts: Vec::new(), others: BTreeMap::new() };
+        for root in roots.into_iter().rev() {
+            // By role and move: conditions one of which holds.
+            let mut of_moves: BTreeMap<(u8, u32), Vec<Lit>> = BTreeMap::new();
+            let mut others = Vec::new();
+            for lit in conditions.alternatives(root) {
+                let moves = &by_moves[lit.node() as usize][usize::from(lit.is_negated())];
+                if moves.is_empty() || moves.iter().any(|&(_, condition)| condition == Lit::TRUE) {
+                    others.push(lit);
+                    continue;
+                }
+                for &(input, condition) in moves {
+                    let key = (role_of[input as usize], input);
+                    of_moves.entry(key).or_default().push(condition);
+                }
+            }
+            let of_moves: Vec<((u8, u32), Vec<Lit>)> = of_moves.into_iter().collect();
+            for of_role in of_moves.chunk_by(|one, next| one.0.0 == next.0.0) {
+                let moves = of_role.iter().map(|((_, input), any)| (*input, any.as_slice()));
+                found.parts.push(Part::new(root, moves, conditions));
+            }
+            if !of_moves.is_empty() {
+                found.others.insert(root, others);
+            }
+        }
+        found
+    }
+}
+
+impl Part {
+    /// From moves, each with conditions one of which holds.
+    fn new<'a>(
+        root: Lit,
+        moves: impl Iterator<Item = (u32, &'a [Lit])>,
+        conditions: &Conditions,
+    ) -> Self {
+        let products = |any: &[Lit]| any.iter().map(|&lit| conditions.factors(lit)).collect();
+        let branch = |(input, any)| Branch { input, products: products(any) };
+        let mut branches: Vec<Branch> = moves.map(branch).collect();
+        let mut common = branches[0].products[0].clone();
+        let all = || branches.iter().flat_map(|branch| &branch.products);
+        all().for_each(|factors| common.retain(|lit| factors.contains(lit)));
+        if all().count() == 1 {
+            common.retain(|lit| !conditions.is_own_disjunction(*lit));
+        }
+        for branch in &mut branches {
+            let mut products = Vec::new();
+            for mut factors in branch.products.drain(..) {
+                factors.retain(|lit| !common.contains(lit));
+                match factors[..] {
+                    [lit] if conditions.is_own_disjunction(lit) => {
+                        let alternatives = conditions.alternatives(lit);
+                        products.extend(alternatives.iter().map(|&one| conditions.factors(one)));
+                    }
+                    _ => products.push(factors),
+                }
+            }
+            branch.products = products;
+        }
+        Self { root, common, branches }
+    }
+
+    fn n_products(&self) -> usize {
+        self.branches.iter().map(|branch| branch.products.len()).sum()
+    }
+}
+
+/// Puts that factor of each product first which matters for most moves of the role.
+fn choose_pivots(parts: &mut [Part], role_of: &[u8]) {
+    let mut met: Vec<(u8, Lit, u32)> = Vec::new();
+    for branch in parts.iter().flat_map(|part| &part.branches) {
+        let role = role_of[branch.input as usize];
+        met.extend(branch.products.iter().flatten().map(|&lit| (role, lit, branch.input)));
+    }
+    met.sort_unstable();
+    met.dedup();
+    let mut n_moves: FxHashMap<(u8, Lit), usize> = FxHashMap::default();
+    for of_literal in met.chunk_by(|one, next| (one.0, one.1) == (next.0, next.1)) {
+        n_moves.insert((of_literal[0].0, of_literal[0].1), of_literal.len());
+    }
+    for branch in parts.iter_mut().flat_map(|part| &mut part.branches) {
+        let role = role_of[branch.input as usize];
+        for factors in &mut branch.products {
+            // The first of equals.
+            let pivot = (0..factors.len()).rev().max_by_key(|&at| n_moves[&(role, factors[at])]);
+            if let Some(pivot) = pivot {
+                factors.swap(0, pivot);
+                factors[1..].sort_unstable();
+            }
+        }
+    }
+}
+
+/// The pivot of a product.
+fn pivot(factors: &Factors) -> Lit {
+    factors.first().copied().unwrap_or(Lit::TRUE)
+}
+
+/// All parts, those of different moves with many pivots in common together.
+fn sharings(parts: &[Part], role_of: &[u8]) -> Vec<Sharing> {
+    let mut sharings: Vec<Sharing> = Vec::new();
+    // By role, since moves of different roles do not exclude each other, and first pivot.
+    let mut by_pivot: FxHashMap<(u8, Lit), Vec<usize>> = FxHashMap::default();
+    for (at, part) in parts.iter().enumerate() {
+        let products = part.branches.iter().flat_map(|branch| &branch.products);
+        let mut pivots: Vec<Lit> = products.map(pivot).collect();
+        pivots.sort_unstable();
+        pivots.dedup();
+        let inputs: Vec<u32> = part.branches.iter().map(|branch| branch.input).collect();
+        let role = role_of[inputs[0] as usize];
+        let with_pivot = by_pivot.entry((role, pivots[0])).or_default();
+        let alike = with_pivot.iter().rev().take(MAX_TRIED).copied().find(|&other| {
+            let other = &sharings[other];
+            let is_in_both = |pivot: &&Lit| other.pivots.binary_search(pivot).is_ok();
+            let n_in_both = pivots.iter().filter(is_in_both).count();
+            2 * n_in_both >= pivots.len().max(other.pivots.len())
+                && inputs.iter().all(|input| other.inputs.binary_search(input).is_err())
+        });
+        let Some(alike) = alike else {
+            with_pivot.push(sharings.len());
+            sharings.push(Sharing { parts: vec![at], inputs, pivots });
+            continue;
+        };
+        let sharing = &mut sharings[alike];
+        sharing.parts.push(at);
+        sharing.inputs.extend(inputs);
+        sharing.inputs.sort_unstable();
+        sharing.pivots.extend(pivots);
+        sharing.pivots.sort_unstable();
+        sharing.pivots.dedup();
+    }
+    sharings
+}
+
+/// The products of a sharing: by pivot, the rests under each move.
+fn terms(sharing: &Sharing, parts: &[Part], conditions: &mut Conditions) -> Vec<(Lit, ByMove)> {
+    let mut terms: BTreeMap<Lit, ByMove> = BTreeMap::new();
+    for branch in sharing.parts.iter().flat_map(|&part| &parts[part].branches) {
+        for factors in &branch.products {
+            let mut rest = factors.get(1..).unwrap_or_default().to_vec();
+            let rest = conditions.graph.all(&mut rest);
+            terms.entry(pivot(factors)).or_default().push((branch.input, rest));
+        }
+    }
+    let mut terms: Vec<(Lit, ByMove)> = terms.into_iter().collect();
+    terms.iter_mut().for_each(|(_, rests)| rests.sort_unstable());
+    terms
+}
+
+/// By sharing: whether it takes clearly fewer conjunctions than its parts by themselves.
+fn worth(
+    network: &Network,
+    conditions: &Conditions,
+    disjunctions: &Disjunctions,
+    sharings: &[Sharing],
+    terms: &[Vec<(Lit, ByMove)>],
+) -> Vec<bool> {
+    let Disjunctions { parts, others } = disjunctions;
+    // By root: the conjunctions that it alone uses, and its alternatives.
+    let mut sizes: BTreeMap<Lit, (f64, f64)> = BTreeMap::new();
+    for (&root, others) in others {
+        let own = n_own(&network.graph, conditions, root.node()) as f64;
+        sizes.insert(root, (own, others.len() as f64));
+    }
+    for part in parts {
+        sizes.get_mut(&part.root).expect("roots have others").1 += part.n_products() as f64;
+    }
+    let mut n_uses: FxHashMap<&ByMove, f64> = FxHashMap::default();
+    for (_, rests) in terms.iter().flatten() {
+        *n_uses.entry(rests).or_default() += 1.0;
+    }
+    let is_worth = |(sharing, terms): (&Sharing, &Vec<(Lit, ByMove)>)| {
+        let now = |&part: &usize| {
+            let part = &parts[part];
+            let (own, n_alternatives) = sizes[&part.root];
+            own * part.n_products() as f64 / n_alternatives
+        };
+        let now: f64 = sharing.parts.iter().map(now).sum();
+        let term = |(_, rests): &(Lit, ByMove)| 2.0 + 2.0 * rests.len() as f64 / n_uses[rests];
+        let mut then: f64 = terms.iter().map(term).sum();
+        if sharing.parts.len() > 1 {
+            // Each part asks whether one of its moves is made.
+            then += (sharing.inputs.len() + sharing.parts.len()) as f64;
+        }
+        then < WORTH * now
+    };
+    sharings.iter().zip(terms).map(is_worth).collect()
+}
+
+/// The number of conjunctions that are needed for one alone, roughly.
+fn n_own(graph: &Graph, conditions: &Conditions, root: u32) -> usize {
+    let mut n = 0;
+    let mut todo = vec![root];
+    while let Some(node) = todo.pop() {
+        let Some(operands) = graph.operands(node) else { continue };
+        n += 1;
+        todo.extend(
+            operands.iter().filter(|lit| conditions.is_used_once(**lit)).map(|lit| lit.node()),
+        );
+    }
+    n
+}
+
+/// The network with these sharings.
+fn rebuilt(
+    network: &Network,
+    conditions: &Conditions,
+    disjunctions: &Disjunctions,
+    sharings: &[Sharing],
+    terms: &[Vec<(Lit, ByMove)>],
+) -> Network {
+    let Disjunctions { parts, others } = disjunctions;
+    let mut sharing_of: Vec<Option<usize>> = vec![None; parts.len()];
+    for (at, sharing) in sharings.iter().enumerate() {
+        sharing.parts.iter().for_each(|&part| sharing_of[part] = Some(at));
+    }
+    let mut parts_of: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (at, part) in parts.iter().enumerate() {
+        parts_of.entry(part.root.node()).or_default().push(at);
+    }
+    parts_of.retain(|_, parts| parts.iter().any(|&part| sharing_of[part].is_some()));
+
+    let mut copy = Copy::of_facts(conditions);
+    let mut wholes: Vec<Option<Lit>> = vec![None; sharings.len()];
+    for (node, operands) in network.graph.ands() {
+        if !conditions.depends_on_moves[node as usize] {
+            continue;
+        }
+        let Some(parts_of_root) = parts_of.get(&node) else {
+            let [left, right] = operands.map(|lit| copy.lit(lit));
+            copy.lits[node as usize] = copy.graph.and(left, right);
+            continue;
+        };
+        let root = parts[parts_of_root[0]].root;
+        let mut any: Vec<Lit> = others[&root].iter().map(|&lit| copy.lit(lit)).collect();
+        for &at in parts_of_root {
+            let part = &parts[at];
+            let holds = match sharing_of[at] {
+                None => copy.alone(part),
+                Some(sharing) => {
+                    let whole = *wholes[sharing].get_or_insert_with(|| copy.whole(&terms[sharing]));
+                    match sharings[sharing].parts.len() {
+                        1 => whole,
+                        _ => {
+                            let made = copy.is_made(part);
+                            copy.graph.and(whole, made)
+                        }
+                    }
+                }
+            };
+            let mut all: Vec<Lit> = part.common.iter().map(|&lit| copy.lit(lit)).collect();
+            all.push(holds);
+            any.push(copy.graph.all(&mut all));
+        }
+        copy.lits[node as usize] = copy.graph.any(&mut any).negated_if(root.is_negated());
+    }
+    let Copy { graph, lits } = copy;
+    let shared = network.with_graph(graph, |lit| lit.replaced_by(&lits));
+    // Some conjunctions are not needed any more.
+    rebuild(&shared, &shared.graph.literals())
+}
+
+/// A graph that is made from another one.
+struct Copy {
+    graph: Graph,
+    /// By node of the other one.
+    lits: Vec<Lit>,
+}
+
+impl Copy {
+    /// With all conditions on facts.
+    fn of_facts(conditions: &Conditions) -> Self {
+        let other = &conditions.graph;
+        let graph = Graph::new(other.n_inputs());
+        let mut lits = vec![Lit::FALSE];
+        lits.extend((0..other.n_inputs()).map(|input| graph.input(input)));
+        let mut copy = Self { graph, lits };
+        for (node, operands) in other.ands() {
+            let [left, right] = operands.map(|lit| copy.lit(lit));
+            let depends_on_moves = conditions.depends_on_moves(Lit::new(node, false));
+            let lit = if depends_on_moves { Lit::FALSE } else { copy.graph.and(left, right) };
+            copy.lits.push(lit);
+        }
+        copy
+    }
+
+    fn lit(&self, other: Lit) -> Lit {
+        other.replaced_by(&self.lits)
+    }
+
+    /// That a move is made, and a condition holds.
+    fn under(&mut self, input: u32, condition: Lit) -> Lit {
+        self.graph.and(self.graph.input(input as usize), condition)
+    }
+
+    /// What the terms of a sharing are.
+    fn whole(&mut self, terms: &[(Lit, ByMove)]) -> Lit {
+        let mut any = Vec::with_capacity(terms.len());
+        for (pivot, rests) in terms {
+            let mut selected = Vec::with_capacity(rests.len());
+            for &(input, rest) in rests {
+                selected.push(self.under(input, self.lit(rest)));
+            }
+            let selected = self.graph.any(&mut selected);
+            any.push(self.graph.and(self.lit(*pivot), selected));
+        }
+        self.graph.any(&mut any)
+    }
+
+    /// Whether a move of the part is made.
+    fn is_made(&mut self, part: &Part) -> Lit {
+        let inputs = part.branches.iter().map(|branch| branch.input as usize);
+        let mut made: Vec<Lit> = inputs.map(|input| self.graph.input(input)).collect();
+        self.graph.any(&mut made)
+    }
+
+    /// What a part is by itself, without the common factors.
+    fn alone(&mut self, part: &Part) -> Lit {
+        let mut any = Vec::with_capacity(part.branches.len());
+        for branch in &part.branches {
+            let mut products = Vec::with_capacity(branch.products.len());
+            for factors in &branch.products {
+                let mut all = factors.iter().map(|&lit| self.lit(lit)).collect();
+                products.push(self.graph.all(&mut all));
+            }
+            let holds = self.graph.any(&mut products);
+            any.push(self.under(branch.input, holds));
+        }
+        self.graph.any(&mut any)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::network::RoleOutputs;
+    use crate::split_mix::SplitMix;
+    use crate::{Cancel, Case, Expression, GroundingLimits, Leniency, ground, validate};
+
+    /// A network of facts and moves with these next facts.
+    fn network(
+        n_facts: usize,
+        n_moves: &[usize],
+        next: impl FnOnce(&mut Graph) -> Vec<Lit>,
+    ) -> Network {
+        let rules =
+            "(role one) (init a) (<= (next a) (true a)) (legal one go) (terminal) (goal one 0)";
+        let game = validate::read("none", rules, Case::Folded, Leniency::Lenient).game.unwrap();
+        let network = ground(&Arc::new(game), &GroundingLimits::default(), &Cancel::new()).unwrap();
+        let mut graph = Graph::new(n_facts + n_moves.iter().sum::<usize>());
+        let next = next(&mut graph);
+        let role = |&n_moves: &usize| RoleOutputs {
+            moves: vec![Expression::atom("go"); n_moves],
+            legal: vec![Lit::TRUE; n_moves],
+            ..RoleOutputs::default()
+        };
+        Network {
+            facts: vec![Expression::atom("a"); n_facts],
+            initial: vec![false; n_facts],
+            terminal: Lit::FALSE,
+            roles: n_moves.iter().map(role).collect(),
+            graph,
+            next,
+            ..network
+        }
+    }
+
+    /// Compares two networks for all joint moves, in all states or in many that are random.
+    fn check_same(network: &Network, other: &Network) {
+        let n_facts = network.n_facts();
+        let mut joint_moves = vec![vec![false; network.graph.n_inputs() - n_facts]];
+        let mut first = 0;
+        for role in &network.roles {
+            let with = |moves: &Vec<bool>, made| {
+                let mut moves = moves.clone();
+                moves[first + made] = true;
+                moves
+            };
+            let made = |moves: &Vec<bool>| {
+                (0..role.moves.len()).map(|made| with(moves, made)).collect::<Vec<_>>()
+            };
+            joint_moves = joint_moves.iter().flat_map(made).collect();
+            first += role.moves.len();
+        }
+        let mut random = SplitMix::new(1);
+        for number in 0..64_u64 {
+            let mut fact =
+                |at| if n_facts > 6 { random.below(4) == 1 } else { number >> at & 1 == 1 };
+            let state: Vec<bool> = (0..n_facts).map(&mut fact).collect();
+            for moves in &joint_moves {
+                let inputs = [state.as_slice(), moves].concat();
+                let next = |network: &Network| {
+                    let values = network.graph.evaluate(&inputs);
+                    let value = |lit: &Lit| values[lit.node() as usize] ^ lit.is_negated();
+                    network.next.iter().map(value).collect::<Vec<_>>()
+                };
+                assert_eq!(next(network), next(other), "{inputs:?}");
+            }
+        }
+    }
+
+    /// Points whose groups join that of a move: `next(group p g)` if `play g`, and `group(p h)` and
+    /// `beside(h g)` for some `h`. The roles have the moves in turn.
+    fn groups(n_points: usize, n_groups: usize, n_roles: usize) -> Network {
+        let n_facts = n_points * n_groups + n_groups * n_groups;
+        let n_moves = n_groups / n_roles;
+        network(n_facts, &vec![n_moves; n_roles], |graph| {
+            let mut next = Vec::new();
+            for point in 0..n_points {
+                for joined in 0..n_groups {
+                    let mut any = Vec::new();
+                    for group in 0..n_groups {
+                        let is_of_group = graph.input(point * n_groups + group);
+                        let beside = graph.input((n_points + group) * n_groups + joined);
+                        any.push(graph.and(is_of_group, beside));
+                    }
+                    let some = graph.any(&mut any);
+                    let made = graph.input(n_facts + joined % n_roles * n_moves + joined / n_roles);
+                    next.push(graph.and(made, some));
+                }
+            }
+            next.resize(n_facts, Lit::FALSE);
+            next
+        })
+    }
+
+    #[test]
+    fn groups_that_join_take_conjunctions_for_one_move() {
+        let network = groups(30, 20, 1);
+        let shared = shared_by_moves(&network).unwrap();
+        check_same(&network, &shared);
+        // By point, move and group two; then by point and group two, by point and move one, and
+        // two by move and group.
+        assert_eq!(network.graph.n_ands(), 30 * 20 * (20 + 19 + 1));
+        assert_eq!(shared.graph.n_ands(), 30 * (20 + 19 + 20) + 20 * (20 + 19));
+    }
+
+    #[test]
+    fn a_sum_that_is_the_same_after_all_moves_is_left() {
+        let network = network(4, &[3], |graph| {
+            let facts: Vec<Lit> = (0..4).map(|fact| graph.input(fact)).collect();
+            let mut any: Vec<Lit> = facts.windows(2).map(|two| graph.and(two[0], two[1])).collect();
+            let some = graph.any(&mut any);
+            vec![graph.and(graph.input(4), some), some, facts[1], facts[2]]
+        });
+        assert!(shared_by_moves(&network).is_none());
+    }
+
+    #[test]
+    fn moves_of_different_roles_are_kept_apart() {
+        let network = groups(40, 16, 2);
+        let shared = shared_by_moves(&network).unwrap();
+        check_same(&network, &shared);
+        // For each role what one role takes for its moves.
+        assert_eq!(shared.graph.n_ands(), 2 * (40 * (16 + 15 + 8) + 16 * (8 + 7)));
+    }
+
+    proptest! {
+        #[test]
+        fn next_states_are_the_same(
+            // By fact: moves, each with two facts, the first one from few, and whether they hold.
+            sums in vec(vec((0..7_usize, 0..2_usize, 0..6_usize, any::<bool>()), 4..24), 6),
+            common in 0..6_usize,
+        ) {
+            // Two roles of four and three moves.
+            let network = network(6, &[4, 3], |graph| {
+                let sum = |sum: &Vec<(usize, usize, usize, bool)>| {
+                    let mut any = Vec::new();
+                    for &(made, first, last, negated) in sum {
+                        let last = graph.input(last).negated_if(negated);
+                        let both = graph.and(graph.input(first), last);
+                        any.push(graph.and(graph.input(6 + made), both));
+                    }
+                    let any = graph.any(&mut any);
+                    graph.and(any, graph.input(common))
+                };
+                sums.iter().map(sum).collect()
+            });
+            if let Some(shared) = shared_by_moves(&network) {
+                prop_assert!(shared.graph.n_ands() < network.graph.n_ands());
+                check_same(&network, &shared);
+            }
+        }
+    }
+}
