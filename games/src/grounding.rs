@@ -87,7 +87,7 @@ pub struct GroundingStatistics {
     /// Conjunctions before constants are found.
     pub n_ands_before: usize,
     /// Conjunctions without constants.
-    pub n_ands_by_moves: usize,
+    pub n_ands_without_constants: usize,
     /// Conjunctions when several moves share conditions, before equal parts are merged.
     pub n_ands_apart: usize,
     /// Conjunctions of the network.
@@ -171,12 +171,12 @@ pub(crate) fn ground_translation(
     watch(Pass::Circuit, &statistics);
 
     let mut network = without_constants(&network);
-    statistics.n_ands_by_moves = network.graph.n_ands();
+    statistics.n_ands_without_constants = network.graph.n_ands();
     statistics.n_facts = network.n_facts();
     statistics.n_moves = network.n_moves();
     watch(Pass::Constants, &statistics);
 
-    if let Some(shared) = shared_by_moves(&network) {
+    if let Some(shared) = shared_by_moves(&network, cancel) {
         network = shared;
     }
     statistics.n_ands_apart = network.graph.n_ands();

@@ -132,7 +132,7 @@ impl Network {
         self.n_facts() + before.iter().map(|role| role.moves.len()).sum::<usize>()
     }
 
-    /// The literals that something is asked of, each as often as it is an output.
+    /// All outputs: next facts, the end, legality, goals and percepts.
     pub(crate) fn outputs(&self) -> impl Iterator<Item = Lit> + '_ {
         let of_role = |role: &RoleOutputs| {
             let goals = role.goals.iter().map(|goal| goal.1);

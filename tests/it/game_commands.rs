@@ -309,11 +309,11 @@ fn the_reasoner_tells_of_itself() {
     let grounding = report["grounding"].as_object().unwrap();
     assert_eq!(grounding["after"]["facts"], statistics["facts"]);
     // Equal parts are merged in small networks only.
-    assert_eq!(grounding["passes"].as_array().unwrap().len(), 5);
+    assert_eq!(grounding["passes"].as_array().unwrap().len(), 6);
     let told = game(folder.path(), &["info", "kuhn_poker", "--playouts", "3", "--json"]);
     let report: Value = serde_json::from_str(&told.stdout).unwrap();
     let grounding = report["grounding"].as_object().unwrap();
-    assert_eq!(grounding["passes"].as_array().unwrap().len(), 6);
+    assert_eq!(grounding["passes"].as_array().unwrap().len(), 7);
     assert!(
         grounding["after"]["conjunctions"].as_u64() < grounding["conjunctions_apart"].as_u64(),
         "{grounding:?}"

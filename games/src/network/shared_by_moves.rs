@@ -20,11 +20,12 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::rebuild::rebuild;
 use super::{Graph, Lit, Network};
+use crate::Cancel;
 
 /// Moves on which a literal depends, at most, for it to be taken apart by moves.
 const MAX_MOVES: usize = 4;
@@ -32,13 +33,20 @@ const MAX_MOVES: usize = 4;
 /// Factors of a condition that is taken apart, at most.
 const MAX_FACTORS: usize = 6;
 
-/// The sharings with which a part is compared, at most.
-const MAX_TRIED: usize = 1000;
+/// The network with sharings is taken if its conjunctions are fewer than this part of those before.
+const CLEARLY_FEWER: f64 = 0.9;
+
+/// How many products all disjunctions have, at most, for each conjunction of the network.
+const MAX_PRODUCTS: usize = 4;
+
+/// How many literals and moves of parts are compared, at most, for each conjunction of the network.
+const MAX_COMPARED: usize = 100;
 
 /// A sharing is made if its conjunctions are fewer than this part of those that it replaces.
 const WORTH: f64 = 0.8;
 
-/// Moves of which one is made, each with a condition on facts that holds then.
+/// That one of these moves is made, and the condition on facts holds that stands with it. A move may
+/// stand there several times.
 type ByMove = Vec<(u32, Lit)>;
 
 /// Literals all of which hold.
@@ -47,7 +55,7 @@ type Factors = SmallVec<[Lit; 3]>;
 /// What a disjunction is under the moves of one role.
 struct Part {
     root: Lit,
-    /// What holds under each of its moves.
+    /// Factors that all products have.
     common: Factors,
     /// By move, in order of inputs.
     branches: Vec<Branch>,
@@ -56,8 +64,8 @@ struct Part {
 /// What holds under a move but for the common factors: one of the products.
 struct Branch {
     input: u32,
-    /// Factors that depend on facts. Once they are chosen, those that matter for most moves, the
-    /// *pivots*, are the first.
+    /// Conditions on facts, without the common factors. The first factor of each is its *pivot*
+    /// once pivots are chosen.
     products: Vec<Factors>,
 }
 
@@ -70,15 +78,15 @@ struct Sharing {
     pivots: Vec<Lit>,
 }
 
-/// The network with conditions that several moves share; `None` if they do not take fewer
-/// conjunctions.
-pub(crate) fn shared_by_moves(network: &Network) -> Option<Network> {
+/// The network with conditions that several moves share; `None` if they do not take clearly fewer
+/// conjunctions, or `cancel` is raised before it is known.
+pub(crate) fn shared_by_moves(network: &Network, cancel: &Cancel) -> Option<Network> {
     let mut conditions = Conditions::of(network);
-    let mut disjunctions = Disjunctions::of(network, &mut conditions);
     let role_of = role_by_input(network);
+    let mut disjunctions = Disjunctions::of(network, &mut conditions, &role_of, cancel)?;
     choose_pivots(&mut disjunctions.parts, &role_of);
     let parts = &disjunctions.parts;
-    let mut sharings = sharings(parts, &role_of);
+    let mut sharings = sharings(parts, &role_of, network.graph.n_ands(), cancel)?;
     let mut terms: Vec<Vec<(Lit, ByMove)>> =
         sharings.iter().map(|sharing| terms(sharing, parts, &mut conditions)).collect();
     let mut is_worth = worth(network, &conditions, &disjunctions, &sharings, &terms).into_iter();
@@ -89,7 +97,8 @@ pub(crate) fn shared_by_moves(network: &Network) -> Option<Network> {
         return None;
     }
     let shared = rebuilt(network, &conditions, &disjunctions, &sharings, &terms);
-    (shared.graph.n_ands() < network.graph.n_ands()).then_some(shared)
+    let (n_before, n_after) = (network.graph.n_ands() as f64, shared.graph.n_ands() as f64);
+    (n_after < CLEARLY_FEWER * n_before).then_some(shared)
 }
 
 fn role_by_input(network: &Network) -> Vec<u8> {
@@ -129,12 +138,12 @@ impl Conditions {
         self.depends_on_moves.get(lit.node() as usize).copied().unwrap_or(false)
     }
 
-    /// Whether nothing but what has it uses a literal's node.
+    /// Whether a literal's node has a single use. Nodes that were added count as such.
     fn is_used_once(&self, lit: Lit) -> bool {
         self.n_uses.get(lit.node() as usize).is_none_or(|&n| n == 1)
     }
 
-    /// Whether a literal is a disjunction that nothing but what has it uses.
+    /// Whether a literal is a disjunction with a single use.
     fn is_own_disjunction(&self, lit: Lit) -> bool {
         lit.is_negated() && self.graph.operands(lit.node()).is_some() && self.is_used_once(lit)
     }
@@ -157,11 +166,17 @@ impl Conditions {
         factors
     }
 
-    /// The literals of which one is the disjunction. What others use too is not taken apart.
+    /// The literals of which one is the disjunction. Disjunctions in it with several uses are not
+    /// taken apart.
     fn alternatives(&self, lit: Lit) -> Vec<Lit> {
         let mut alternatives = Vec::new();
         let mut todo = vec![lit];
+        // Conditions that were added may meet again.
+        let mut met = FxHashSet::default();
         while let Some(one) = todo.pop() {
+            if !met.insert(one) {
+                continue;
+            }
             match self.graph.operands(one.node()) {
                 Some(operands)
                     if one == lit && lit.is_negated() || self.is_own_disjunction(one) =>
@@ -174,8 +189,8 @@ impl Conditions {
         alternatives
     }
 
-    /// By node of the network, what it is by moves, and what its negation is; nothing if it rests
-    /// on facts alone, on moves of more than one role, or on many moves.
+    /// By node of the network, what it is by moves, and what its negation is; nothing if it is no
+    /// disjunction of at most [`MAX_MOVES`] moves, each with a condition on facts.
     fn by_moves(&mut self, network: &Network) -> Vec<[ByMove; 2]> {
         let graph = &network.graph;
         let mut by_moves: Vec<[ByMove; 2]> = vec![Default::default(); graph.n_nodes()];
@@ -222,7 +237,13 @@ struct Disjunctions {
 }
 
 impl Disjunctions {
-    fn of(network: &Network, conditions: &mut Conditions) -> Self {
+    /// `None` if `cancel` is raised before they are found.
+    fn of(
+        network: &Network,
+        conditions: &mut Conditions,
+        role_of: &[u8],
+        cancel: &Cancel,
+    ) -> Option<Self> {
         let by_moves = conditions.by_moves(network);
         let operands = network.graph.ands().flat_map(|(_, operands)| operands);
         // An output of one alternative is a disjunction too.
@@ -236,9 +257,12 @@ impl Disjunctions {
         // Of a node that is used both ways, the negation.
         roots.reverse();
         roots.dedup_by_key(|lit| lit.node());
-        let role_of = role_by_input(network);
+        let mut room = MAX_PRODUCTS * network.graph.n_ands();
         let mut found = Self { parts: Vec::new(), others: BTreeMap::new() };
         for root in roots.into_iter().rev() {
+            if cancel.is_cancelled() {
+                return None;
+            }
             // By role and move: conditions one of which holds.
             let mut of_moves: BTreeMap<(u8, u32), Vec<Lit>> = BTreeMap::new();
             let mut others = Vec::new();
@@ -256,22 +280,24 @@ impl Disjunctions {
             let of_moves: Vec<((u8, u32), Vec<Lit>)> = of_moves.into_iter().collect();
             for of_role in of_moves.chunk_by(|one, next| one.0.0 == next.0.0) {
                 let moves = of_role.iter().map(|((_, input), any)| (*input, any.as_slice()));
-                found.parts.push(Part::new(root, moves, conditions));
+                found.parts.push(Part::new(root, moves, conditions, &mut room));
             }
             if !of_moves.is_empty() {
                 found.others.insert(root, others);
             }
         }
-        found
+        Some(found)
     }
 }
 
 impl Part {
-    /// From moves, each with conditions one of which holds.
+    /// From moves, each with conditions one of which holds. Where there is no `room` for more
+    /// products, they are not taken apart.
     fn new<'a>(
         root: Lit,
         moves: impl Iterator<Item = (u32, &'a [Lit])>,
         conditions: &Conditions,
+        room: &mut usize,
     ) -> Self {
         let products = |any: &[Lit]| any.iter().map(|&lit| conditions.factors(lit)).collect();
         let branch = |(input, any)| Branch { input, products: products(any) };
@@ -287,8 +313,9 @@ impl Part {
             for mut factors in branch.products.drain(..) {
                 factors.retain(|lit| !common.contains(lit));
                 match factors[..] {
-                    [lit] if conditions.is_own_disjunction(lit) => {
+                    [lit] if *room > 0 && conditions.is_own_disjunction(lit) => {
                         let alternatives = conditions.alternatives(lit);
+                        *room = room.saturating_sub(alternatives.len());
                         products.extend(alternatives.iter().map(|&one| conditions.factors(one)));
                     }
                     _ => products.push(factors),
@@ -335,12 +362,22 @@ fn pivot(factors: &Factors) -> Lit {
     factors.first().copied().unwrap_or(Lit::TRUE)
 }
 
-/// All parts, those of different moves with many pivots in common together.
-fn sharings(parts: &[Part], role_of: &[u8]) -> Vec<Sharing> {
+/// All parts, those of different moves with many pivots in common together; `None` if `cancel` is
+/// raised before. `n_ands` bounds the work.
+fn sharings(
+    parts: &[Part],
+    role_of: &[u8],
+    n_ands: usize,
+    cancel: &Cancel,
+) -> Option<Vec<Sharing>> {
     let mut sharings: Vec<Sharing> = Vec::new();
     // By role, since moves of different roles do not exclude each other, and first pivot.
     let mut by_pivot: FxHashMap<(u8, Lit), Vec<usize>> = FxHashMap::default();
+    let mut room = MAX_COMPARED * n_ands;
     for (at, part) in parts.iter().enumerate() {
+        if cancel.is_cancelled() {
+            return None;
+        }
         let products = part.branches.iter().flat_map(|branch| &branch.products);
         let mut pivots: Vec<Lit> = products.map(pivot).collect();
         pivots.sort_unstable();
@@ -348,27 +385,38 @@ fn sharings(parts: &[Part], role_of: &[u8]) -> Vec<Sharing> {
         let inputs: Vec<u32> = part.branches.iter().map(|branch| branch.input).collect();
         let role = role_of[inputs[0] as usize];
         let with_pivot = by_pivot.entry((role, pivots[0])).or_default();
-        let alike = with_pivot.iter().rev().take(MAX_TRIED).copied().find(|&other| {
-            let other = &sharings[other];
-            let is_in_both = |pivot: &&Lit| other.pivots.binary_search(pivot).is_ok();
-            let n_in_both = pivots.iter().filter(is_in_both).count();
-            2 * n_in_both >= pivots.len().max(other.pivots.len())
-                && inputs.iter().all(|input| other.inputs.binary_search(input).is_err())
+        let alike = with_pivot.iter().rev().copied().find(|&other| {
+            room = room.saturating_sub(1 + pivots.len() + inputs.len());
+            room > 0 && sharings[other].fits(&inputs, &pivots)
         });
         let Some(alike) = alike else {
             with_pivot.push(sharings.len());
             sharings.push(Sharing { parts: vec![at], inputs, pivots });
             continue;
         };
-        let sharing = &mut sharings[alike];
-        sharing.parts.push(at);
-        sharing.inputs.extend(inputs);
-        sharing.inputs.sort_unstable();
-        sharing.pivots.extend(pivots);
-        sharing.pivots.sort_unstable();
-        sharing.pivots.dedup();
+        sharings[alike].add(at, inputs, pivots);
     }
-    sharings
+    Some(sharings)
+}
+
+impl Sharing {
+    /// Whether a part with these moves and pivots has none of the moves and many of the pivots.
+    fn fits(&self, inputs: &[u32], pivots: &[Lit]) -> bool {
+        let most = pivots.len().max(self.pivots.len());
+        let is_in_both = |pivot: &&Lit| self.pivots.binary_search(pivot).is_ok();
+        2 * pivots.len().min(self.pivots.len()) >= most
+            && inputs.iter().all(|input| self.inputs.binary_search(input).is_err())
+            && 2 * pivots.iter().filter(is_in_both).count() >= most
+    }
+
+    fn add(&mut self, part: usize, inputs: Vec<u32>, pivots: Vec<Lit>) {
+        self.parts.push(part);
+        self.inputs.extend(inputs);
+        self.inputs.sort_unstable();
+        self.pivots.extend(pivots);
+        self.pivots.sort_unstable();
+        self.pivots.dedup();
+    }
 }
 
 /// The products of a sharing: by pivot, the rests under each move.
@@ -633,12 +681,12 @@ mod tests {
             let state: Vec<bool> = (0..n_facts).map(&mut fact).collect();
             for moves in &joint_moves {
                 let inputs = [state.as_slice(), moves].concat();
-                let next = |network: &Network| {
+                let outputs = |network: &Network| {
                     let values = network.graph.evaluate(&inputs);
                     let value = |lit: &Lit| values[lit.node() as usize] ^ lit.is_negated();
-                    network.next.iter().map(value).collect::<Vec<_>>()
+                    network.outputs().map(|lit| value(&lit)).collect::<Vec<_>>()
                 };
-                assert_eq!(next(network), next(other), "{inputs:?}");
+                assert_eq!(outputs(network), outputs(other), "{inputs:?}");
             }
         }
     }
@@ -671,7 +719,7 @@ mod tests {
     #[test]
     fn groups_that_join_take_conjunctions_for_one_move() {
         let network = groups(30, 20, 1);
-        let shared = shared_by_moves(&network).unwrap();
+        let shared = shared_by_moves(&network, &Cancel::new()).unwrap();
         check_same(&network, &shared);
         // By point, move and group two; then by point and group two, by point and move one, and
         // two by move and group.
@@ -687,13 +735,13 @@ mod tests {
             let some = graph.any(&mut any);
             vec![graph.and(graph.input(4), some), some, facts[1], facts[2]]
         });
-        assert!(shared_by_moves(&network).is_none());
+        assert!(shared_by_moves(&network, &Cancel::new()).is_none());
     }
 
     #[test]
     fn moves_of_different_roles_are_kept_apart() {
         let network = groups(40, 16, 2);
-        let shared = shared_by_moves(&network).unwrap();
+        let shared = shared_by_moves(&network, &Cancel::new()).unwrap();
         check_same(&network, &shared);
         // For each role what one role takes for its moves.
         assert_eq!(shared.graph.n_ands(), 2 * (40 * (16 + 15 + 8) + 16 * (8 + 7)));
@@ -701,27 +749,35 @@ mod tests {
 
     proptest! {
         #[test]
-        fn next_states_are_the_same(
-            // By fact: moves, each with two facts, the first one from few, and whether they hold.
-            sums in vec(vec((0..7_usize, 0..2_usize, 0..6_usize, any::<bool>()), 4..24), 6),
+        fn outputs_are_the_same(
+            // By fact: its first move, then moves after that, each with two facts, the first one
+            // from few, and whether they hold.
+            sums in vec(
+                (0..8_usize, vec((0..2_usize, 0..2_usize, 0..6_usize, any::<bool>()), 2..9)),
+                12,
+            ),
             common in 0..6_usize,
         ) {
-            // Two roles of four and three moves.
-            let network = network(6, &[4, 3], |graph| {
-                let sum = |sum: &Vec<(usize, usize, usize, bool)>| {
+            // Two roles of four moves.
+            let mut network = network(12, &[4, 4], |graph| {
+                let mut sum = |(first_move, sum): &(usize, Vec<(usize, usize, usize, bool)>)| {
                     let mut any = Vec::new();
                     for &(made, first, last, negated) in sum {
                         let last = graph.input(last).negated_if(negated);
                         let both = graph.and(graph.input(first), last);
-                        any.push(graph.and(graph.input(6 + made), both));
+                        let made = graph.input(12 + (first_move + made) % 8);
+                        any.push(graph.and(made, both));
                     }
                     let any = graph.any(&mut any);
                     graph.and(any, graph.input(common))
                 };
-                sums.iter().map(sum).collect()
+                sums.iter().map(&mut sum).collect()
             });
-            if let Some(shared) = shared_by_moves(&network) {
-                prop_assert!(shared.graph.n_ands() < network.graph.n_ands());
+            // Some are used in both ways, and in other sums.
+            let next = &network.next;
+            let seen = [!next[0], next[1], network.graph.or(next[0], next[2])];
+            network.roles[0].percepts = seen.map(|lit| (Expression::atom("a"), lit)).to_vec();
+            if let Some(shared) = shared_by_moves(&network, &Cancel::new()) {
                 check_same(&network, &shared);
             }
         }

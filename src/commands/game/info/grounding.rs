@@ -37,7 +37,7 @@ pub(super) struct Done {
     cyclic_sentences: u64,
     before: Size,
     /// Conjunctions without constants.
-    conjunctions_by_moves: usize,
+    conjunctions_without_constants: usize,
     /// Conjunctions when several moves share conditions, before equal parts are merged.
     conjunctions_apart: usize,
     after: Size,
@@ -88,7 +88,7 @@ impl Grounding {
             n => format!(", {n} recursive sentences"),
         };
         let mut fewer = String::new();
-        if done.conjunctions_apart < done.conjunctions_by_moves {
+        if done.conjunctions_apart < done.conjunctions_without_constants {
             let n = done.conjunctions_apart;
             fewer += &format!("; {n} with conditions that several moves share");
         }
@@ -98,7 +98,10 @@ impl Grounding {
         vec![
             format!("{ground_rules} grounded rules from {} rows{cyclic}", done.reachable_rows),
             before.words(before.conjunctions),
-            format!("without constant parts: {}{fewer}", after.words(done.conjunctions_by_moves)),
+            format!(
+                "without constant parts: {}{fewer}",
+                after.words(done.conjunctions_without_constants)
+            ),
             format!("in {}: {}", shown(total), each.collect::<Vec<_>>().join(", ")),
         ]
     }
@@ -165,7 +168,7 @@ fn done(statistics: &GroundingStatistics, passes: Vec<Timed>) -> Done {
             moves: statistics.n_moves,
             conjunctions: statistics.n_ands,
         },
-        conjunctions_by_moves: statistics.n_ands_by_moves,
+        conjunctions_without_constants: statistics.n_ands_without_constants,
         conjunctions_apart: statistics.n_ands_apart,
         steps: statistics.n_steps,
         relation_bytes: statistics.n_bytes,
@@ -181,7 +184,7 @@ fn names(pass: Pass) -> (&'static str, &'static str) {
         Pass::Split => ("split", "join orders"),
         Pass::Circuit => ("circuit", "gates"),
         Pass::Constants => ("constants", "constant parts"),
-        Pass::Moves => ("moves", "moves"),
+        Pass::Moves => ("shared conditions", "shared conditions"),
         Pass::Equal => ("equal parts", "equal parts"),
     }
 }
