@@ -94,7 +94,7 @@ pub fn reduce(network: &Network, effort: &ReductionEffort, cancel: &Cancel) -> O
 }
 
 /// By node: whether it reads a move.
-fn reads_moves(network: &Network) -> Vec<bool> {
+pub(super) fn reads_moves(network: &Network) -> Vec<bool> {
     let graph = &network.graph;
     let mut reads: Vec<bool> =
         (0..=graph.n_inputs()).map(|node| node > network.n_facts()).collect();

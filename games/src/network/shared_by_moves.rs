@@ -24,10 +24,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::rebuild::rebuild;
+use super::reduction::reads_moves;
 use super::{Graph, Lit, Network};
 use crate::Cancel;
 
-/// Moves on which a literal depends, at most, for it to be taken apart by moves.
+/// Moves on which a literal depends, at most, for it to be taken apart by moves. Of 4, 8 and 32, the
+/// smallest gives the smallest networks (of kalaha 10 and 27 thousand conjunctions).
 const MAX_MOVES: usize = 4;
 
 /// Factors of a condition that is taken apart, at most.
@@ -76,6 +78,8 @@ struct Sharing {
     inputs: Vec<u32>,
     /// Their pivots, ascending.
     pivots: Vec<Lit>,
+    /// By pivot, the rests of its products under each move.
+    terms: Vec<(Lit, ByMove)>,
 }
 
 /// The network with conditions that several moves share; `None` if they do not take clearly fewer
@@ -87,16 +91,12 @@ pub(crate) fn shared_by_moves(network: &Network, cancel: &Cancel) -> Option<Netw
     choose_pivots(&mut disjunctions.parts, &role_of);
     let parts = &disjunctions.parts;
     let mut sharings = sharings(parts, &role_of, network.graph.n_ands(), cancel)?;
-    let mut terms: Vec<Vec<(Lit, ByMove)>> =
-        sharings.iter().map(|sharing| terms(sharing, parts, &mut conditions)).collect();
-    let mut is_worth = worth(network, &conditions, &disjunctions, &sharings, &terms).into_iter();
-    let mut is_worth_too = is_worth.clone();
-    sharings.retain(|_| is_worth.next() == Some(true));
-    terms.retain(|_| is_worth_too.next() == Some(true));
+    sharings.iter_mut().for_each(|sharing| sharing.find_terms(parts, &mut conditions));
+    let sharings = worth_making(sharings, network, &conditions, &disjunctions);
     if sharings.is_empty() {
         return None;
     }
-    let shared = rebuilt(network, &conditions, &disjunctions, &sharings, &terms);
+    let shared = rebuilt(network, &conditions, &disjunctions, &sharings);
     let (n_before, n_after) = (network.graph.n_ands() as f64, shared.graph.n_ands() as f64);
     (n_after < CLEARLY_FEWER * n_before).then_some(shared)
 }
@@ -122,15 +122,10 @@ struct Conditions {
 impl Conditions {
     fn of(network: &Network) -> Self {
         let graph = network.graph.clone();
-        let mut depends_on_moves = vec![false; 1 + network.n_facts()];
-        depends_on_moves.resize(1 + graph.n_inputs(), true);
         let mut n_uses = vec![0; graph.n_nodes()];
-        for (_, operands) in graph.ands() {
-            depends_on_moves.push(operands.iter().any(|lit| depends_on_moves[lit.node() as usize]));
-            operands.iter().for_each(|lit| n_uses[lit.node() as usize] += 1);
-        }
-        network.outputs().for_each(|lit| n_uses[lit.node() as usize] += 1);
-        Self { graph, depends_on_moves, n_uses }
+        let operands = graph.ands().flat_map(|(_, operands)| operands);
+        operands.chain(network.outputs()).for_each(|lit| n_uses[lit.node() as usize] += 1);
+        Self { depends_on_moves: reads_moves(network), graph, n_uses }
     }
 
     fn depends_on_moves(&self, lit: Lit) -> bool {
@@ -391,7 +386,7 @@ fn sharings(
         });
         let Some(alike) = alike else {
             with_pivot.push(sharings.len());
-            sharings.push(Sharing { parts: vec![at], inputs, pivots });
+            sharings.push(Sharing { parts: vec![at], inputs, pivots, terms: Vec::new() });
             continue;
         };
         sharings[alike].add(at, inputs, pivots);
@@ -417,31 +412,28 @@ impl Sharing {
         self.pivots.sort_unstable();
         self.pivots.dedup();
     }
-}
 
-/// The products of a sharing: by pivot, the rests under each move.
-fn terms(sharing: &Sharing, parts: &[Part], conditions: &mut Conditions) -> Vec<(Lit, ByMove)> {
-    let mut terms: BTreeMap<Lit, ByMove> = BTreeMap::new();
-    for branch in sharing.parts.iter().flat_map(|&part| &parts[part].branches) {
-        for factors in &branch.products {
-            let mut rest = factors.get(1..).unwrap_or_default().to_vec();
-            let rest = conditions.graph.all(&mut rest);
-            terms.entry(pivot(factors)).or_default().push((branch.input, rest));
+    fn find_terms(&mut self, parts: &[Part], conditions: &mut Conditions) {
+        let mut terms: BTreeMap<Lit, ByMove> = BTreeMap::new();
+        for branch in self.parts.iter().flat_map(|&part| &parts[part].branches) {
+            for factors in &branch.products {
+                let mut rest = factors.get(1..).unwrap_or_default().to_vec();
+                let rest = conditions.graph.all(&mut rest);
+                terms.entry(pivot(factors)).or_default().push((branch.input, rest));
+            }
         }
+        self.terms = terms.into_iter().collect();
+        self.terms.iter_mut().for_each(|(_, rests)| rests.sort_unstable());
     }
-    let mut terms: Vec<(Lit, ByMove)> = terms.into_iter().collect();
-    terms.iter_mut().for_each(|(_, rests)| rests.sort_unstable());
-    terms
 }
 
-/// By sharing: whether it takes clearly fewer conjunctions than its parts by themselves.
-fn worth(
+/// The sharings that take clearly fewer conjunctions than their parts by themselves.
+fn worth_making(
+    sharings: Vec<Sharing>,
     network: &Network,
     conditions: &Conditions,
     disjunctions: &Disjunctions,
-    sharings: &[Sharing],
-    terms: &[Vec<(Lit, ByMove)>],
-) -> Vec<bool> {
+) -> Vec<Sharing> {
     let Disjunctions { parts, others } = disjunctions;
     // By root: the conjunctions that it alone uses, and its alternatives.
     let mut sizes: BTreeMap<Lit, (f64, f64)> = BTreeMap::new();
@@ -453,10 +445,10 @@ fn worth(
         sizes.get_mut(&part.root).expect("roots have others").1 += part.n_products() as f64;
     }
     let mut n_uses: FxHashMap<&ByMove, f64> = FxHashMap::default();
-    for (_, rests) in terms.iter().flatten() {
+    for (_, rests) in sharings.iter().flat_map(|sharing| &sharing.terms) {
         *n_uses.entry(rests).or_default() += 1.0;
     }
-    let is_worth = |(sharing, terms): (&Sharing, &Vec<(Lit, ByMove)>)| {
+    let is_worth = |sharing: &Sharing| {
         let now = |&part: &usize| {
             let part = &parts[part];
             let (own, n_alternatives) = sizes[&part.root];
@@ -464,14 +456,15 @@ fn worth(
         };
         let now: f64 = sharing.parts.iter().map(now).sum();
         let term = |(_, rests): &(Lit, ByMove)| 2.0 + 2.0 * rests.len() as f64 / n_uses[rests];
-        let mut then: f64 = terms.iter().map(term).sum();
+        let mut then: f64 = sharing.terms.iter().map(term).sum();
         if sharing.parts.len() > 1 {
             // Each part asks whether one of its moves is made.
             then += (sharing.inputs.len() + sharing.parts.len()) as f64;
         }
         then < WORTH * now
     };
-    sharings.iter().zip(terms).map(is_worth).collect()
+    let is_worth: Vec<bool> = sharings.iter().map(is_worth).collect();
+    sharings.into_iter().zip(is_worth).filter_map(|(sharing, is)| is.then_some(sharing)).collect()
 }
 
 /// The number of conjunctions that are needed for one alone, roughly.
@@ -494,7 +487,6 @@ fn rebuilt(
     conditions: &Conditions,
     disjunctions: &Disjunctions,
     sharings: &[Sharing],
-    terms: &[Vec<(Lit, ByMove)>],
 ) -> Network {
     let Disjunctions { parts, others } = disjunctions;
     let mut sharing_of: Vec<Option<usize>> = vec![None; parts.len()];
@@ -525,7 +517,8 @@ fn rebuilt(
             let holds = match sharing_of[at] {
                 None => copy.alone(part),
                 Some(sharing) => {
-                    let whole = *wholes[sharing].get_or_insert_with(|| copy.whole(&terms[sharing]));
+                    let whole = *wholes[sharing]
+                        .get_or_insert_with(|| copy.whole(&sharings[sharing].terms));
                     match sharings[sharing].parts.len() {
                         1 => whole,
                         _ => {
