@@ -33,7 +33,8 @@ use crate::compiled_network::{CompiledNetwork, Width};
 #[cfg(target_arch = "x86_64")]
 use crate::compiled_network::{
     features::{Avx2, Avx512},
-    registers::{Registers, Vector},
+    registers::Registers,
+    wide_register::WideRegister,
 };
 use crate::{GoalReading, RoleId, State};
 
@@ -357,30 +358,26 @@ fn core(program: Arc<CompiledNetwork>, width: Width, seed: u64) -> Box<dyn Core>
     #[cfg(target_arch = "x86_64")]
     if width != Width::Lanes64 {
         if let Some(avx512) = Avx512::detect() {
-            return in_registers(program, width, seed, avx512);
+            return match width {
+                Width::Lanes512 => {
+                    Box::new(Slots::<WideRegister>::new(program, width, seed, avx512))
+                }
+                _ => Box::new(Slots::<Registers<1, _>>::new(program, width, seed, avx512)),
+            };
         }
         if let Some(avx2) = Avx2::detect() {
-            return in_registers(program, width, seed, avx2);
+            return match width {
+                Width::Lanes512 => {
+                    Box::new(Slots::<Registers<2, _>>::new(program, width, seed, avx2))
+                }
+                _ => Box::new(Slots::<Registers<1, _>>::new(program, width, seed, avx2)),
+            };
         }
     }
     match width {
         Width::Lanes64 => Box::new(Slots::<Lanes64>::new(program, width, seed, ())),
         Width::Lanes256 => Box::new(Slots::<Lanes256>::new(program, width, seed, ())),
         Width::Lanes512 => Box::new(Slots::<Lanes512>::new(program, width, seed, ())),
-    }
-}
-
-/// The slots of 256 or 512 lanes in vector registers.
-#[cfg(target_arch = "x86_64")]
-fn in_registers<V: Vector>(
-    program: Arc<CompiledNetwork>,
-    width: Width,
-    seed: u64,
-    proof: V,
-) -> Box<dyn Core> {
-    match width {
-        Width::Lanes512 => Box::new(Slots::<Registers<2, V>>::new(program, width, seed, proof)),
-        _ => Box::new(Slots::<Registers<1, V>>::new(program, width, seed, proof)),
     }
 }
 

@@ -25,6 +25,8 @@ mod random;
 pub(crate) mod registers;
 pub(crate) mod schedule;
 mod score;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod wide_register;
 mod width;
 
 use std::sync::{Arc, OnceLock};

@@ -21,7 +21,7 @@ use crate::compiled_network::Width;
 use crate::compiled_network::ends::Ends;
 use crate::compiled_network::features::{self, Kernel};
 use crate::compiled_network::interpreter::interpret;
-use crate::compiled_network::lanes::Block;
+use crate::compiled_network::lanes::Lanes;
 use crate::compiled_network::machine::{Machine, Routine};
 use crate::compiled_network::parts::Results;
 use crate::compiled_network::schedule::{ALL, NONE};
@@ -52,7 +52,7 @@ enum Known {
 
 /// Slots of one position.
 #[derive(Debug)]
-struct SinglePass<B: Block> {
+struct SinglePass<B: Lanes> {
     proof: B::Proof,
     program: Arc<CompiledNetwork>,
     /// The whole network, by which successors are judged; the program may be of a cofactor of it.
@@ -96,7 +96,7 @@ struct SinglePass<B: Block> {
     knows_goals: bool,
 }
 
-impl<B: Block> SinglePass<B> {
+impl<B: Lanes> SinglePass<B> {
     fn new(
         program: &Arc<CompiledNetwork>,
         whole_network: &Arc<Network>,
@@ -262,7 +262,7 @@ impl<B: Block> SinglePass<B> {
     }
 }
 
-impl<B: Block + std::fmt::Debug> Evaluator for SinglePass<B> {
+impl<B: Lanes + std::fmt::Debug> Evaluator for SinglePass<B> {
     fn load(&mut self, state: &[u64]) {
         // States have few words, so that they are compared here and not by a call.
         if self.known == Known::Nothing || !self.facts.iter().eq(state) {
@@ -403,7 +403,7 @@ struct Pack<'a, B> {
     to: &'a mut [u64],
 }
 
-impl<B: Block> Kernel for Pack<'_, B> {
+impl<B: Lanes> Kernel for Pack<'_, B> {
     type Output = ();
     type Proof = B::Proof;
 
@@ -421,7 +421,7 @@ struct PackAll<'a, B> {
     to: &'a mut [Vec<u64>],
 }
 
-impl<B: Block> Kernel for PackAll<'_, B> {
+impl<B: Lanes> Kernel for PackAll<'_, B> {
     type Output = ();
     type Proof = B::Proof;
 
@@ -435,7 +435,7 @@ impl<B: Block> Kernel for PackAll<'_, B> {
 
 /// Reads slots as bits. Lists are short: each word is written once.
 #[inline(always)]
-fn pack<B: Block>(slots: &[B], bytes: &[Byte], to: &mut [u64]) {
+fn pack<B: Lanes>(slots: &[B], bytes: &[Byte], to: &mut [u64]) {
     let mut bytes = bytes.iter().peekable();
     for (at, word) in to.iter_mut().enumerate() {
         let mut bits = 0;
@@ -461,7 +461,7 @@ struct Enter<'a, B> {
     legal: &'a mut [Vec<u64>],
 }
 
-impl<B: Block> Kernel for Enter<'_, B> {
+impl<B: Lanes> Kernel for Enter<'_, B> {
     type Output = bool;
     type Proof = B::Proof;
 
@@ -487,7 +487,7 @@ struct Flip<'a, B> {
     to: &'a [u64],
 }
 
-impl<B: Block> Kernel for Flip<'_, B> {
+impl<B: Lanes> Kernel for Flip<'_, B> {
     type Output = ();
     type Proof = B::Proof;
 
@@ -515,7 +515,7 @@ struct Replace<'a, B> {
     next: Option<&'a Routine>,
 }
 
-impl<B: Block> Kernel for Replace<'_, B> {
+impl<B: Lanes> Kernel for Replace<'_, B> {
     type Output = ();
     type Proof = B::Proof;
 

@@ -12,7 +12,7 @@ use super::transpose::transpose;
 use crate::State;
 use crate::compiled_network::features;
 use crate::compiled_network::interpreter::interpret;
-use crate::compiled_network::lanes::Block;
+use crate::compiled_network::lanes::Lanes;
 
 /// The operations that [`Batch`](super::Batch) needs, whatever the width.
 pub(super) trait Core: Send {
@@ -71,7 +71,7 @@ pub(super) trait Core: Send {
     ) -> Playouts;
 }
 
-impl<B: Block> Core for Slots<B> {
+impl<B: Lanes> Core for Slots<B> {
     fn slot(&self, slot: usize) -> &[u64] {
         self.slots[slot].words()
     }
@@ -211,7 +211,7 @@ impl<B: Block> Core for Slots<B> {
     }
 }
 
-impl<B: Block> Slots<B> {
+impl<B: Lanes> Slots<B> {
     /// Puts states into these lanes.
     fn load_lanes<'s>(&mut self, lanes: Range<usize>, state: impl Fn(usize) -> &'s State) {
         let n_facts = self.program.network.n_facts();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::State;
-use crate::compiled_network::lanes::Block;
+use crate::compiled_network::lanes::Lanes;
 use crate::network::time_frames::{Starts, TimeFrames};
 
 /// The step at which playouts are.
@@ -39,7 +39,7 @@ impl InFrames {
 
     /// A playout from each of some states, each in lanes of its own, and when these begin. `None`
     /// if it is not known of all states at which steps they are.
-    pub(super) fn from_each<B: Block>(
+    pub(super) fn from_each<B: Lanes>(
         time_frames: &Arc<TimeFrames>,
         states: &[State],
         lanes: impl Fn(usize) -> B,

@@ -6,7 +6,7 @@ use super::in_frames::{InFrames, Joining};
 use super::slots::{Advance, Slots};
 use crate::PlayoutPolicy;
 use crate::compiled_network::features::Kernel;
-use crate::compiled_network::lanes::Block;
+use crate::compiled_network::lanes::Lanes;
 
 /// What the caller wants while lanes are played.
 pub(crate) struct Watch<'a> {
@@ -34,7 +34,7 @@ pub(crate) struct PlayedOut {
 }
 
 /// Lanes that are played.
-pub(super) struct LastSteps<'a, 'w, B: Block> {
+pub(super) struct LastSteps<'a, 'w, B: Lanes> {
     pub(super) slots: &'a mut Slots<B>,
     pub(super) running: B,
     /// When they begin.
@@ -45,7 +45,7 @@ pub(super) struct LastSteps<'a, 'w, B: Block> {
     pub(super) watch: &'a mut Watch<'w>,
 }
 
-impl<B: Block> Kernel for LastSteps<'_, '_, B> {
+impl<B: Lanes> Kernel for LastSteps<'_, '_, B> {
     type Output = PlayedOut;
     type Proof = B::Proof;
 
@@ -98,7 +98,7 @@ impl<B: Block> Kernel for LastSteps<'_, '_, B> {
     }
 }
 
-impl<B: Block> LastSteps<'_, '_, B> {
+impl<B: Lanes> LastSteps<'_, '_, B> {
     /// Begins with the lanes whose time it is.
     #[inline(always)]
     fn join(&mut self, time: usize) {

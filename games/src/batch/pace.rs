@@ -8,7 +8,7 @@
 //! playout ended, when all lanes were in step, with the cost afterwards. Cost is counted
 //! in operations, never in time, so that equal seeds play equal games.
 
-/// Operations on pieces that a gate counts as.
+/// Operations on lanes that a gate counts as.
 const GATE: f64 = 8.0;
 
 /// Decides when lanes may start.
@@ -39,9 +39,9 @@ enum Stage {
 impl Pace {
     /// For a game of `n_turns` roles that move in a step, and `n_gates` gates. `work` is what
     /// choosing moves has cost so far.
-    pub(super) fn new(n_turns: usize, n_gates: usize, n_pieces: usize, work: u64) -> Self {
+    pub(super) fn new(n_turns: usize, n_gates: usize, work: u64) -> Self {
         let stage = if n_turns > 1 { Stage::InStep(work) } else { Stage::Decided };
-        let fixed = (n_gates as f64 * GATE + 500.0) * n_pieces as f64;
+        let fixed = n_gates as f64 * GATE + 500.0;
         Self { step: 0, period: 1, stage, n_turns: n_turns as u64, fixed }
     }
 
@@ -90,7 +90,7 @@ mod tests {
     /// Steps at which lanes may start after many steps of such work: in step for
     /// 50 steps, then mixed.
     fn check(in_step: u64, mixed: u64, n_gates: usize, expected: u64) {
-        let mut pace = Pace::new(2, n_gates, 2, 1000);
+        let mut pace = Pace::new(2, n_gates, 1000);
         let mut work = 1000;
         for step in 1..1000_u64 {
             work += if step <= 50 { in_step } else { mixed };
@@ -101,9 +101,9 @@ mod tests {
 
     #[test]
     fn lanes_wait_where_it_pays() {
-        check(5000, 10_000, 500, 2);
-        check(5000, 5000, 500, 1);
-        check(500, 1000, 50_000, 1);
-        check(5000, 5100, 500, 1);
+        check(2500, 5000, 500, 2);
+        check(2500, 2500, 500, 1);
+        check(250, 500, 50_000, 1);
+        check(2500, 2550, 500, 1);
     }
 }

@@ -14,7 +14,7 @@ use super::pace::Pace;
 use super::slots::Slots;
 use crate::State;
 use crate::compiled_network::features::Kernel;
-use crate::compiled_network::lanes::Block;
+use crate::compiled_network::lanes::Lanes;
 use crate::network::GoalValue;
 
 /// How much to play.
@@ -145,7 +145,7 @@ impl Playouts {
 }
 
 /// Playouts that are going on.
-pub(super) struct Run<'a, B: Block> {
+pub(super) struct Run<'a, B: Lanes> {
     slots: &'a mut Slots<B>,
     limits: Limits,
     watch: &'a mut dyn FnMut(&Playouts) -> PlayoutControl,
@@ -164,7 +164,7 @@ pub(super) struct Run<'a, B: Block> {
     ended: B,
 }
 
-impl<'a, B: Block> Run<'a, B> {
+impl<'a, B: Lanes> Run<'a, B> {
     pub(super) fn new(
         slots: &'a mut Slots<B>,
         from: &State,
@@ -183,7 +183,6 @@ impl<'a, B: Block> Run<'a, B> {
             pace: Pace::new(
                 network.roles.iter().filter(|role| role.moves.len() > 1).count(),
                 slots.program.state.instructions.len() + slots.program.next.instructions.len(),
-                B::N_PIECES,
                 slots.chooser.work,
             ),
             in_frames: slots
@@ -196,7 +195,7 @@ impl<'a, B: Block> Run<'a, B> {
     }
 }
 
-impl<B: Block> Kernel for Run<'_, B> {
+impl<B: Lanes> Kernel for Run<'_, B> {
     type Output = Playouts;
     type Proof = B::Proof;
 
@@ -262,7 +261,7 @@ impl<B: Block> Kernel for Run<'_, B> {
     }
 }
 
-impl<B: Block> Run<'_, B> {
+impl<B: Lanes> Run<'_, B> {
     /// Puts the state that playouts start from into all lanes.
     #[inline(always)]
     fn fill(&mut self) {

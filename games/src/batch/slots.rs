@@ -8,7 +8,7 @@ use crate::PlayoutPolicy;
 use crate::compiled_network::choice::{Choose, Chooser};
 use crate::compiled_network::features::{self, Kernel};
 use crate::compiled_network::interpreter::interpret;
-use crate::compiled_network::lanes::Block;
+use crate::compiled_network::lanes::Lanes;
 use crate::compiled_network::machine::Machine;
 use crate::compiled_network::parts::{InPlace, Part, Results};
 use crate::compiled_network::schedule::ALL;
@@ -16,7 +16,7 @@ use crate::compiled_network::{CompiledNetwork, Width};
 use crate::network::time_frames::TimeFrames;
 
 /// Slots of one width.
-pub(crate) struct Slots<B: Block> {
+pub(crate) struct Slots<B: Lanes> {
     pub(crate) program: Arc<CompiledNetwork>,
     width: Width,
     proof: B::Proof,
@@ -35,13 +35,13 @@ pub(crate) struct Slots<B: Block> {
 }
 
 /// All slots empty but the one of all lanes.
-fn empty_slots<B: Block>(n: usize, proof: B::Proof) -> Vec<B> {
+fn empty_slots<B: Lanes>(n: usize, proof: B::Proof) -> Vec<B> {
     let mut slots = vec![B::none(proof); n];
     slots[ALL as usize] = B::all(proof);
     slots
 }
 
-impl<B: Block> Slots<B> {
+impl<B: Lanes> Slots<B> {
     pub(crate) fn new(
         program: Arc<CompiledNetwork>,
         width: Width,
@@ -240,27 +240,27 @@ impl<B: Block> Slots<B> {
 
 /// Replaces the facts that the code for the next state left as they were.
 #[inline(always)]
-fn replace_elsewhere<B: Block>(in_place: &InPlace, slots: &mut [B]) {
+fn replace_elsewhere<B: Lanes>(in_place: &InPlace, slots: &mut [B]) {
     for &[fact, next] in &in_place.elsewhere {
         slots[fact as usize] = slots[next as usize];
     }
 }
 
 /// Copies the inputs of a part from the slots as they are.
-pub(crate) fn copy_inputs<B: Block>(part: &Part, from: &[B], to: &mut [B]) {
+pub(crate) fn copy_inputs<B: Lanes>(part: &Part, from: &[B], to: &mut [B]) {
     for [source, target] in &part.inputs {
         to[*target as usize] = from[*source as usize];
     }
 }
 
 /// Replaces the facts of some lanes by those of the next state.
-pub(crate) struct Advance<'a, B: Block> {
+pub(crate) struct Advance<'a, B: Lanes> {
     pub(crate) slots: &'a mut Slots<B>,
     /// The lanes; the others keep their facts.
     pub(crate) moving: B,
 }
 
-impl<B: Block> Kernel for Advance<'_, B> {
+impl<B: Lanes> Kernel for Advance<'_, B> {
     type Output = ();
     type Proof = B::Proof;
 

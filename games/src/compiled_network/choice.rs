@@ -19,7 +19,7 @@
 //! take turns cost one draw a step.
 
 use super::features::Kernel;
-use super::lanes::{Block, Lanes};
+use super::lanes::Lanes;
 use super::random::Random;
 use crate::PlayoutPolicy;
 
@@ -80,13 +80,12 @@ impl Choices {
 
     /// Adds the lanes of the moves that were chosen last to those of their places.
     #[inline(always)]
-    pub(crate) fn note<B: Block>(&self, chooser: &Chooser<B>, slots: &[B], made: &mut [B]) {
+    pub(crate) fn note<L: Lanes>(&self, chooser: &Chooser<L>, slots: &[L], made: &mut [L]) {
         let does = slots[self.does..self.does + made.len()].chunks_exact(GROUP);
-        for (group, (made, does)) in made.chunks_exact_mut(GROUP).zip(does).enumerate() {
-            if chooser.is_set.iter().any(|is_set| is_set[group]) {
-                for (made, &does) in made.iter_mut().zip(does) {
-                    *made |= does;
-                }
+        let groups = made.chunks_exact_mut(GROUP).zip(does);
+        for ((made, does), _) in groups.zip(&chooser.is_set).filter(|(_, is_set)| **is_set) {
+            for (made, &does) in made.iter_mut().zip(does) {
+                *made |= does;
             }
         }
     }
@@ -97,14 +96,14 @@ impl Choices {
 
     /// The legal planes of a group.
     #[inline(always)]
-    fn legal<'a, B>(&self, slots: &'a [B], group: usize) -> &'a [B; GROUP] {
+    fn legal<'a, L>(&self, slots: &'a [L], group: usize) -> &'a [L; GROUP] {
         let start = self.legal + group * GROUP;
         slots[start..start + GROUP].first_chunk().expect("as long as a group")
     }
 
     /// The planes of chosen moves of a group.
     #[inline(always)]
-    fn does<'a, B>(&self, slots: &'a mut [B], group: usize) -> &'a mut [B; GROUP] {
+    fn does<'a, L>(&self, slots: &'a mut [L], group: usize) -> &'a mut [L; GROUP] {
         let start = self.does + group * GROUP;
         slots[start..start + GROUP].first_chunk_mut().expect("as long as a group")
     }
@@ -117,48 +116,47 @@ impl Choices {
 
 /// The state and the buffers of choosing.
 #[derive(Clone, Debug)]
-pub(crate) struct Chooser<B: Block> {
-    /// By piece.
-    random: Vec<Random<B::Piece>>,
-    /// By piece and group: whether some lane of the `does` slots may be set.
-    is_set: Vec<Vec<bool>>,
+pub(crate) struct Chooser<L> {
+    random: Random<L>,
+    /// By group: whether some lane of the `does` slots may be set.
+    is_set: Vec<bool>,
     /// By group.
-    counts: Vec<[B::Piece; GROUP_BITS]>,
+    counts: Vec<[L; GROUP_BITS]>,
     /// Groups with a legal move, roles after each other.
     active: Vec<u32>,
     /// By active group of one role: the lanes that choose in it.
-    taken: Vec<B::Piece>,
+    taken: Vec<L>,
     /// By role.
-    tallies: Vec<Tally<B::Piece>>,
+    tallies: Vec<Tally<L>>,
     /// Bits of the number that is drawn below, and of what was drawn.
-    below: [B::Piece; MAX_BITS],
-    drawn: [B::Piece; MAX_BITS],
+    below: [L; MAX_BITS],
+    drawn: [L; MAX_BITS],
     /// Bits of the rank that is walked with.
-    rank: [B::Piece; MAX_BITS],
-    /// What choosing has cost so far, in operations on pieces, roughly.
+    rank: [L; MAX_BITS],
+    /// What choosing has cost so far, in operations on lanes, roughly.
     pub(crate) work: u64,
     /// What is legal in lanes that do not choose may be wrong, and has no influence.
     pub(crate) ignores_others: bool,
-    preference: Preference<B::Piece>,
+    preference: Preference<L>,
 }
 
 /// Moves that are preferred.
 #[derive(Clone, Debug)]
-struct Preference<P> {
+struct Preference<L> {
     /// By place: every lane if the move is preferred, none if not.
-    moves: Vec<P>,
+    moves: Vec<L>,
     /// By group: whether some move of it is preferred.
     groups: Vec<bool>,
     /// The probability, as that of [`PlayoutPolicy`].
     parts: u32,
     /// By role: the lanes in which it may make other moves as well.
-    free: Vec<P>,
+    free: Vec<L>,
 }
 
-impl<P: Lanes> Preference<P> {
+impl<L: Lanes> Preference<L> {
     /// Takes the moves that may not be made from the legal planes of a role's group.
     #[inline(always)]
-    fn restrict(&self, role: usize, group: usize, planes: &mut [P; GROUP]) {
+    fn restrict(&self, role: usize, group: usize, planes: &mut [L; GROUP]) {
         let free = self.free[role];
         for (plane, &preferred) in planes.iter_mut().zip(&self.moves[group * GROUP..]) {
             *plane &= preferred | free;
@@ -168,21 +166,21 @@ impl<P: Lanes> Preference<P> {
 
 /// One role's legal moves, counted.
 #[derive(Clone, Copy, Debug)]
-struct Tally<P> {
+struct Tally<L> {
     /// The number, lane by lane.
-    n: [P; MAX_BITS],
+    n: [L; MAX_BITS],
     /// How many of its bits are set in some lane.
     n_bits: usize,
     /// Where there is more than one legal move.
-    several: P,
+    several: L,
     /// The role's part of the active groups.
     active: (usize, usize),
 }
 
-impl<P: Lanes> Tally<P> {
+impl<L: Lanes> Tally<L> {
     /// Forgets what was counted in other lanes.
     #[inline(always)]
-    fn keep(&mut self, lanes: P) {
+    fn keep(&mut self, lanes: L) {
         for bit in &mut self.n[..self.n_bits] {
             *bit &= lanes;
         }
@@ -192,15 +190,15 @@ impl<P: Lanes> Tally<P> {
     }
 }
 
-impl<B: Block> Chooser<B> {
+impl<L: Lanes> Chooser<L> {
     /// For choices of a batch with this seed.
-    pub(crate) fn new(choices: &Choices, seed: u64, proof: B::Proof) -> Self {
-        let none = B::Piece::none(proof);
+    pub(crate) fn new(choices: &Choices, seed: u64, proof: L::Proof) -> Self {
+        let none = L::none(proof);
         let n_groups = choices.n_groups();
         let empty = Tally { n: [none; MAX_BITS], n_bits: 0, several: none, active: (0, 0) };
         Self {
-            random: (0..B::N_PIECES).map(|piece| Random::new(seed, piece as u64, proof)).collect(),
-            is_set: vec![vec![false; n_groups]; B::N_PIECES],
+            random: Random::new(seed, proof),
+            is_set: vec![false; n_groups],
             counts: vec![[none; GROUP_BITS]; n_groups],
             active: Vec::with_capacity(n_groups),
             taken: vec![none; n_groups],
@@ -220,8 +218,8 @@ impl<B: Block> Chooser<B> {
     }
 
     /// Takes over the moves that a policy prefers, for choices by policy.
-    pub(crate) fn prefer(&mut self, choices: &Choices, policy: &PlayoutPolicy, proof: B::Proof) {
-        let none = B::Piece::none(proof);
+    pub(crate) fn prefer(&mut self, choices: &Choices, policy: &PlayoutPolicy, proof: L::Proof) {
+        let none = L::none(proof);
         let preference = &mut self.preference;
         preference.parts = policy.parts();
         for role in 0..choices.ends.len() {
@@ -240,62 +238,47 @@ impl<B: Block> Chooser<B> {
     }
 
     /// Begins the random numbers of another seed.
-    pub(crate) fn reseed(&mut self, seed: u64, proof: B::Proof) {
-        for (piece, random) in self.random.iter_mut().enumerate() {
-            *random = Random::new(seed, piece as u64, proof);
-        }
+    pub(crate) fn reseed(&mut self, seed: u64, proof: L::Proof) {
+        self.random = Random::new(seed, proof);
     }
 
     /// Must be called after other code wrote `does` slots.
     pub(crate) fn forget(&mut self) {
-        for is_set in &mut self.is_set {
-            is_set.fill(true);
-        }
+        self.is_set.fill(true);
     }
 }
 
 /// Chooses a move for each role in each of some lanes, and no move in others.
 /// Gives the lanes in which each role had one. With `BY_POLICY`, moves
 /// are preferred as [`Chooser::prefer`] was told.
-pub(crate) struct Choose<'a, B: Block, const BY_POLICY: bool> {
+pub(crate) struct Choose<'a, L: Lanes, const BY_POLICY: bool> {
     /// Where the planes are.
     pub(crate) choices: &'a Choices,
     /// What is remembered.
-    pub(crate) chooser: &'a mut Chooser<B>,
+    pub(crate) chooser: &'a mut Chooser<L>,
     /// The slots.
-    pub(crate) slots: &'a mut [B],
+    pub(crate) slots: &'a mut [L],
     /// The lanes.
-    pub(crate) lanes: B,
+    pub(crate) lanes: L,
 }
 
-impl<B: Block, const BY_POLICY: bool> Kernel for Choose<'_, B, BY_POLICY> {
-    type Output = B;
-    type Proof = B::Proof;
+impl<L: Lanes, const BY_POLICY: bool> Kernel for Choose<'_, L, BY_POLICY> {
+    type Output = L;
+    type Proof = L::Proof;
 
     #[inline(always)]
-    fn run(mut self) -> B {
-        let mut moving = self.lanes.empty();
-        for piece in 0..B::N_PIECES {
-            moving.set_piece(piece, self.choose(piece));
-        }
-        moving
-    }
-}
-
-impl<B: Block, const BY_POLICY: bool> Choose<'_, B, BY_POLICY> {
-    #[inline(always)]
-    fn choose(&mut self, piece: usize) -> B::Piece {
-        let mut lanes = self.lanes.piece(piece);
+    fn run(mut self) -> L {
+        let mut lanes = self.lanes;
         self.chooser.active.clear();
-        let by_policy = if BY_POLICY { self.lanes_by_policy(piece) } else { lanes.empty() };
+        let by_policy = if BY_POLICY { self.lanes_by_policy() } else { lanes.empty() };
         for role in 0..self.choices.ends.len() {
             if BY_POLICY {
-                self.restrict(role, piece, by_policy);
+                self.restrict(role, by_policy);
             }
-            self.count(role, piece);
+            self.count(role);
             let tally = &mut self.chooser.tallies[role];
             if self.chooser.ignores_others {
-                tally.keep(self.lanes.piece(piece));
+                tally.keep(self.lanes);
             }
             tally.several = lanes.empty();
             for &bit in &tally.n[1..tally.n_bits.max(1)] {
@@ -327,26 +310,28 @@ impl<B: Block, const BY_POLICY: bool> Choose<'_, B, BY_POLICY> {
                 }
                 role += 1;
             }
-            draw(&below[..n_bits], &mut drawn[..n_bits], &mut random[piece]);
+            draw(&below[..n_bits], &mut drawn[..n_bits], random);
             for role in first..role {
-                self.write(role, piece, lanes);
+                self.write(role, lanes);
             }
         }
         lanes
     }
+}
 
+impl<L: Lanes, const BY_POLICY: bool> Choose<'_, L, BY_POLICY> {
     /// The lanes that make preferred moves where there are some, by chance.
     #[inline(always)]
-    fn lanes_by_policy(&mut self, piece: usize) -> B::Piece {
+    fn lanes_by_policy(&mut self) -> L {
         let Chooser { preference, random, .. } = &mut *self.chooser;
-        let mut lanes = random[piece].none();
+        let mut lanes = random.none();
         let parts = preference.parts;
         if parts == PlayoutPolicy::PARTS {
             return lanes.full();
         }
         // A random fraction is less than this one if it is less in the highest bit that differs.
         for bit in 0..PlayoutPolicy::PARTS.trailing_zeros() {
-            let plane = random[piece].next();
+            let plane = random.next();
             lanes = if parts >> bit & 1 == 1 { lanes | !plane } else { lanes & !plane };
         }
         lanes
@@ -354,13 +339,13 @@ impl<B: Block, const BY_POLICY: bool> Choose<'_, B, BY_POLICY> {
 
     /// Works out where a role may make moves that are not preferred.
     #[inline(always)]
-    fn restrict(&mut self, role: usize, piece: usize, by_policy: B::Piece) {
+    fn restrict(&mut self, role: usize, by_policy: L) {
         let preference = &mut self.chooser.preference;
         let mut some = by_policy.empty();
         for group in self.choices.groups(role).filter(|&group| preference.groups[group]) {
             let legal = self.choices.legal(self.slots, group);
-            for (legal, &preferred) in legal.iter().zip(&preference.moves[group * GROUP..]) {
-                some |= legal.piece(piece) & preferred;
+            for (&legal, &preferred) in legal.iter().zip(&preference.moves[group * GROUP..]) {
+                some |= legal & preferred;
             }
         }
         preference.free[role] = !(some & by_policy);
@@ -368,21 +353,15 @@ impl<B: Block, const BY_POLICY: bool> Choose<'_, B, BY_POLICY> {
 
     /// Counts a role's legal moves.
     #[inline(always)]
-    fn count(&mut self, role: usize, piece: usize) {
+    fn count(&mut self, role: usize) {
         let Chooser { tallies, active, counts, preference, .. } = &mut *self.chooser;
         let tally = &mut tallies[role];
         let n = &mut tally.n;
         let start = active.len();
         let mut n_bits = 0;
         for group in self.choices.groups(role) {
-            let planes = legal_planes::<B, BY_POLICY>(
-                self.choices,
-                self.slots,
-                preference,
-                role,
-                group,
-                piece,
-            );
+            let planes =
+                legal_planes::<L, BY_POLICY>(self.choices, self.slots, preference, role, group);
             let mut some = planes[0].empty();
             for plane in planes {
                 some |= plane;
@@ -400,7 +379,7 @@ impl<B: Block, const BY_POLICY: bool> Choose<'_, B, BY_POLICY> {
             }
             let mut carry = count[0].empty();
             for i in 0..GROUP_BITS {
-                (n[i], carry) = B::Piece::add(n[i], count[i], carry);
+                (n[i], carry) = L::add(n[i], count[i], carry);
             }
             for bit in &mut n[GROUP_BITS..n_bits] {
                 (*bit, carry) = (*bit ^ carry, *bit & carry);
@@ -419,23 +398,22 @@ impl<B: Block, const BY_POLICY: bool> Choose<'_, B, BY_POLICY> {
 
     /// Writes one role's moves by the ranks drawn.
     #[inline(always)]
-    fn write(&mut self, role: usize, piece: usize, lanes: B::Piece) {
+    fn write(&mut self, role: usize, lanes: L) {
         let (choices, slots) = (self.choices, &mut *self.slots);
         let Chooser {
             tallies, active, counts, is_set, taken, drawn, rank, work, preference, ..
         } = &mut *self.chooser;
-        let legal = |slots: &[B], group| {
-            legal_planes::<B, BY_POLICY>(choices, slots, preference, role, group, piece)
+        let legal = |slots: &[L], group| {
+            legal_planes::<L, BY_POLICY>(choices, slots, preference, role, group)
         };
         let tally = &tallies[role];
         let active = &active[tally.active.0..tally.active.1];
-        let is_set = &mut is_set[piece];
         let mut next = active.iter().peekable();
         for group in choices.groups(role) {
             if next.next_if(|&&active| active as usize == group).is_some() {
                 is_set[group] = true;
             } else if std::mem::take(&mut is_set[group]) {
-                scatter(choices.does(slots, group), piece, &[lanes.empty(); GROUP]);
+                *choices.does(slots, group) = [lanes.empty(); GROUP];
             }
         }
         *work += 100 * active.len() as u64;
@@ -446,7 +424,7 @@ impl<B: Block, const BY_POLICY: bool> Choose<'_, B, BY_POLICY> {
                 for plane in &mut planes {
                     *plane &= lanes;
                 }
-                scatter(choices.does(slots, group as usize), piece, &planes);
+                *choices.does(slots, group as usize) = planes;
             }
             return;
         }
@@ -462,8 +440,7 @@ impl<B: Block, const BY_POLICY: bool> Choose<'_, B, BY_POLICY> {
                 *within = rank;
             }
             let planes = legal(slots, *group as usize);
-            let chosen = descend(&planes, within, lanes);
-            scatter(choices.does(slots, *group as usize), piece, &chosen);
+            *choices.does(slots, *group as usize) = descend(&planes, within, lanes);
             return;
         }
         let taken = &mut taken[..active.len()];
@@ -476,12 +453,12 @@ impl<B: Block, const BY_POLICY: bool> Choose<'_, B, BY_POLICY> {
                 if BY_POLICY {
                     let moves = &preference.moves[group as usize * GROUP + half..];
                     let free = preference.free[role];
-                    for ((over, legal), &preferred) in over.iter_mut().zip(legal).zip(moves) {
-                        *over |= legal.piece(piece) & (preferred | free) & taken;
+                    for ((over, &legal), &preferred) in over.iter_mut().zip(legal).zip(moves) {
+                        *over |= legal & (preferred | free) & taken;
                     }
                 } else {
-                    for (over, legal) in over.iter_mut().zip(legal) {
-                        *over |= legal.piece(piece) & taken;
+                    for (over, &legal) in over.iter_mut().zip(legal) {
+                        *over |= legal & taken;
                     }
                 }
             }
@@ -491,65 +468,46 @@ impl<B: Block, const BY_POLICY: bool> Choose<'_, B, BY_POLICY> {
         for (&group, &taken) in active.iter().zip(&*taken) {
             let does = choices.does(slots, group as usize);
             for (does, &chosen) in does.iter_mut().zip(&chosen) {
-                does.set_piece(piece, chosen & taken);
+                *does = chosen & taken;
             }
         }
     }
 }
 
-/// A piece of the legal planes of a role's group, without the moves that may not be made.
+/// The legal planes of a role's group, without the moves that may not be made.
 #[inline(always)]
-fn legal_planes<B: Block, const BY_POLICY: bool>(
+fn legal_planes<L: Lanes, const BY_POLICY: bool>(
     choices: &Choices,
-    slots: &[B],
-    preference: &Preference<B::Piece>,
+    slots: &[L],
+    preference: &Preference<L>,
     role: usize,
     group: usize,
-    piece: usize,
-) -> [B::Piece; GROUP] {
-    let mut planes = gather(choices.legal(slots, group), piece);
+) -> [L; GROUP] {
+    let mut planes = *choices.legal(slots, group);
     if BY_POLICY {
         preference.restrict(role, group, &mut planes);
     }
     planes
 }
 
-/// A piece of each of the slots.
-#[inline(always)]
-fn gather<B: Block>(from: &[B; GROUP], piece: usize) -> [B::Piece; GROUP] {
-    let mut planes = [from[0].piece(piece).empty(); GROUP];
-    for (plane, from) in planes.iter_mut().zip(from) {
-        *plane = from.piece(piece);
-    }
-    planes
-}
-
-/// Writes a piece of each of the slots.
-#[inline(always)]
-fn scatter<B: Block>(to: &mut [B; GROUP], piece: usize, planes: &[B::Piece; GROUP]) {
-    for (to, &plane) in to.iter_mut().zip(planes) {
-        to.set_piece(piece, plane);
-    }
-}
-
 /// The rank `floor(u n)` for a random fraction `u`.
 #[inline(always)]
-fn draw<P: Lanes>(n: &[P], rank: &mut [P], random: &mut Random<P>) {
+fn draw<L: Lanes>(n: &[L], rank: &mut [L], random: &mut Random<L>) {
     match n.len() {
         0 | 1 => rank.fill(random.none()),
-        2 => draw_bits::<P, 2>(n, rank, random),
-        3 => draw_bits::<P, 3>(n, rank, random),
-        4 => draw_bits::<P, 4>(n, rank, random),
-        5 => draw_bits::<P, 5>(n, rank, random),
-        6 => draw_bits::<P, 6>(n, rank, random),
-        7 => draw_bits::<P, 7>(n, rank, random),
-        8 => draw_bits::<P, 8>(n, rank, random),
+        2 => draw_bits::<L, 2>(n, rank, random),
+        3 => draw_bits::<L, 3>(n, rank, random),
+        4 => draw_bits::<L, 4>(n, rank, random),
+        5 => draw_bits::<L, 5>(n, rank, random),
+        6 => draw_bits::<L, 6>(n, rank, random),
+        7 => draw_bits::<L, 7>(n, rank, random),
+        8 => draw_bits::<L, 8>(n, rank, random),
         _ => draw_many(n, rank, random),
     }
 }
 
 #[inline(always)]
-fn draw_bits<P: Lanes, const N: usize>(n: &[P], rank: &mut [P], random: &mut Random<P>) {
+fn draw_bits<L: Lanes, const N: usize>(n: &[L], rank: &mut [L], random: &mut Random<L>) {
     let mut below = [random.none(); N];
     below.copy_from_slice(n);
     let mut sum = [random.none(); N];
@@ -557,7 +515,7 @@ fn draw_bits<P: Lanes, const N: usize>(n: &[P], rank: &mut [P], random: &mut Ran
         let plane = random.next();
         let mut carry = random.none();
         for i in 0..N {
-            let (bit, next) = P::add(sum[i], below[i] & plane, carry);
+            let (bit, next) = L::add(sum[i], below[i] & plane, carry);
             carry = next;
             if i > 0 {
                 sum[i - 1] = bit;
@@ -570,13 +528,13 @@ fn draw_bits<P: Lanes, const N: usize>(n: &[P], rank: &mut [P], random: &mut Ran
 
 /// The same for numbers of many bits.
 #[inline(always)]
-fn draw_many<P: Lanes>(n: &[P], sum: &mut [P], random: &mut Random<P>) {
+fn draw_many<L: Lanes>(n: &[L], sum: &mut [L], random: &mut Random<L>) {
     sum.fill(random.none());
     for _ in 0..n_planes(n.len()) {
         let plane = random.next();
         let mut carry = random.none();
         for (i, &n) in n.iter().enumerate() {
-            let (bit, next) = P::add(sum[i], n & plane, carry);
+            let (bit, next) = L::add(sum[i], n & plane, carry);
             carry = next;
             if i > 0 {
                 sum[i - 1] = bit;
@@ -588,13 +546,13 @@ fn draw_many<P: Lanes>(n: &[P], sum: &mut [P], random: &mut Random<P>) {
 
 /// Finds the group of each lane; the rank within it is what is left.
 #[inline(always)]
-fn walk<P: Lanes>(
-    counts: &[[P; GROUP_BITS]],
+fn walk<L: Lanes>(
+    counts: &[[L; GROUP_BITS]],
     active: &[u32],
-    taken: &mut [P],
-    rank: &mut [P],
-    lanes: P,
-) -> [P; 4] {
+    taken: &mut [L],
+    rank: &mut [L],
+    lanes: L,
+) -> [L; 4] {
     let mut within = [lanes.empty(); 4];
     let mut left = lanes;
     for (&group, taken) in active.iter().zip(taken) {
@@ -603,7 +561,7 @@ fn walk<P: Lanes>(
         let mut less = [lanes.empty(); GROUP_BITS];
         let n_low = rank.len().min(GROUP_BITS);
         for i in 0..n_low {
-            (less[i], borrow) = P::subtract(rank[i], count[i], borrow);
+            (less[i], borrow) = L::subtract(rank[i], count[i], borrow);
         }
         // A rank of fewer bits than a count has zeros there.
         for &bit in &count[n_low..] {
@@ -626,7 +584,7 @@ fn walk<P: Lanes>(
 /// The planes of the lanes' moves, one move in each lane: the one of this rank
 /// among those whose plane has the lane.
 #[inline(always)]
-fn descend<P: Lanes>(planes: &[P; GROUP], rank: [P; 4], lanes: P) -> [P; GROUP] {
+fn descend<L: Lanes>(planes: &[L; GROUP], rank: [L; 4], lanes: L) -> [L; GROUP] {
     let mut pairs = [[lanes.empty(); 2]; 8];
     for (pair, planes) in pairs.iter_mut().zip(planes.chunks_exact(2)) {
         *pair = [planes[0] ^ planes[1], planes[0] & planes[1]];
@@ -635,7 +593,7 @@ fn descend<P: Lanes>(planes: &[P; GROUP], rank: [P; 4], lanes: P) -> [P; GROUP] 
     for (four, pairs) in fours.iter_mut().zip(pairs.chunks_exact(2)) {
         *four = sum(pairs[0], pairs[1]);
     }
-    let eight: [P; 4] = sum(fours[0], fours[1]);
+    let eight: [L; 4] = sum(fours[0], fours[1]);
     let mut chosen = [lanes.empty(); GROUP];
     let (left, right, rest) = split(rank, eight, lanes);
     for (half, lanes, rank) in [(0, left, rank), (1, right, rest)] {
@@ -657,11 +615,11 @@ fn descend<P: Lanes>(planes: &[P; GROUP], rank: [P; 4], lanes: P) -> [P; GROUP] 
 /// The lanes where the rank lies in the left part, those where it does not, and
 /// the rank in the right part.
 #[inline(always)]
-fn split<P: Lanes, const N: usize>(rank: [P; N], left: [P; N], lanes: P) -> (P, P, [P; N]) {
+fn split<L: Lanes, const N: usize>(rank: [L; N], left: [L; N], lanes: L) -> (L, L, [L; N]) {
     let mut borrow = lanes.empty();
     let mut rest = [lanes.empty(); N];
     for i in 0..N {
-        (rest[i], borrow) = P::subtract(rank[i], left[i], borrow);
+        (rest[i], borrow) = L::subtract(rank[i], left[i], borrow);
     }
     let in_left = lanes & borrow;
     (in_left, lanes ^ in_left, rest)
@@ -669,11 +627,11 @@ fn split<P: Lanes, const N: usize>(rank: [P; N], left: [P; N], lanes: P) -> (P, 
 
 /// The sum of two numbers of `N` bits, of one bit more.
 #[inline(always)]
-fn sum<P: Lanes, const N: usize, const M: usize>(a: [P; N], b: [P; N]) -> [P; M] {
+fn sum<L: Lanes, const N: usize, const M: usize>(a: [L; N], b: [L; N]) -> [L; M] {
     let mut sum = [a[0].empty(); M];
     let mut carry = a[0].empty();
     for i in 0..N {
-        (sum[i], carry) = P::add(a[i], b[i], carry);
+        (sum[i], carry) = L::add(a[i], b[i], carry);
     }
     sum[N] = carry;
     sum
@@ -681,22 +639,22 @@ fn sum<P: Lanes, const N: usize, const M: usize>(a: [P; N], b: [P; N]) -> [P; M]
 
 /// The number of planes that have a lane, by carry-save adders.
 #[inline(always)]
-fn count_group<P: Lanes>(planes: &[P; GROUP]) -> [P; GROUP_BITS] {
+fn count_group<L: Lanes>(planes: &[L; GROUP]) -> [L; GROUP_BITS] {
     let x = planes;
     let zero = x[0].empty();
-    let (s0, c0) = P::add(x[0], x[1], x[2]);
-    let (s1, c1) = P::add(x[3], x[4], x[5]);
-    let (s2, c2) = P::add(x[6], x[7], x[8]);
-    let (s3, c3) = P::add(x[9], x[10], x[11]);
-    let (s4, c4) = P::add(x[12], x[13], x[14]);
-    let (t0, d0) = P::add(s0, s1, s2);
-    let (t1, d1) = P::add(s3, s4, x[15]);
-    let (one, d2) = P::add(t0, t1, zero);
-    let (u0, e0) = P::add(c0, c1, c2);
-    let (u1, e1) = P::add(c3, c4, d0);
-    let (u2, e2) = P::add(u0, u1, d1);
-    let (two, e3) = P::add(u2, d2, zero);
-    let (v, f0) = P::add(e0, e1, e2);
-    let (four, f1) = P::add(v, e3, zero);
+    let (s0, c0) = L::add(x[0], x[1], x[2]);
+    let (s1, c1) = L::add(x[3], x[4], x[5]);
+    let (s2, c2) = L::add(x[6], x[7], x[8]);
+    let (s3, c3) = L::add(x[9], x[10], x[11]);
+    let (s4, c4) = L::add(x[12], x[13], x[14]);
+    let (t0, d0) = L::add(s0, s1, s2);
+    let (t1, d1) = L::add(s3, s4, x[15]);
+    let (one, d2) = L::add(t0, t1, zero);
+    let (u0, e0) = L::add(c0, c1, c2);
+    let (u1, e1) = L::add(c3, c4, d0);
+    let (u2, e2) = L::add(u0, u1, d1);
+    let (two, e3) = L::add(u2, d2, zero);
+    let (v, f0) = L::add(e0, e1, e2);
+    let (four, f1) = L::add(v, e3, zero);
     [one, two, four, f0 ^ f1, f0 & f1]
 }

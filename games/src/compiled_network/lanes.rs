@@ -177,20 +177,6 @@ pub(crate) fn subtract<L: Lanes>(a: L, b: L, borrow: L) -> (L, L) {
     (differ ^ borrow, !a & b | borrow & !differ)
 }
 
-/// A block wider than a register is computed with in pieces of a register each.
-pub(crate) trait Block: Lanes {
-    /// What fits a register.
-    type Piece: Lanes<Proof = Self::Proof>;
-    /// Number of pieces.
-    const N_PIECES: usize;
-
-    /// A piece.
-    fn piece(&self, index: usize) -> Self::Piece;
-
-    /// Writes a piece.
-    fn set_piece(&mut self, index: usize, piece: Self::Piece);
-}
-
 macro_rules! lanes {
     ($(#[$attribute:meta])* $name:ident, $n:literal registers of $words:literal) => {
         $(#[$attribute])*
@@ -313,56 +299,11 @@ impl Lanes for u64 {
     }
 }
 
-impl Block for u64 {
-    type Piece = u64;
-    const N_PIECES: usize = 1;
-
-    #[inline(always)]
-    fn piece(&self, _: usize) -> u64 {
-        *self
-    }
-
-    #[inline(always)]
-    fn set_piece(&mut self, _: usize, piece: u64) {
-        *self = piece;
-    }
-}
-
-impl Block for Lanes256 {
-    type Piece = Lanes256;
-    const N_PIECES: usize = 1;
-
-    #[inline(always)]
-    fn piece(&self, _: usize) -> Lanes256 {
-        *self
-    }
-
-    #[inline(always)]
-    fn set_piece(&mut self, _: usize, piece: Lanes256) {
-        *self = piece;
-    }
-}
-
-impl Block for Lanes512 {
-    type Piece = Lanes256;
-    const N_PIECES: usize = 2;
-
-    #[inline(always)]
-    fn piece(&self, index: usize) -> Lanes256 {
-        Lanes256([self.0[index]])
-    }
-
-    #[inline(always)]
-    fn set_piece(&mut self, index: usize, piece: Lanes256) {
-        self.0[index] = piece.0[0];
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check<L: Block<Proof = ()>>() {
+    fn check<L: Lanes<Proof = ()>>() {
         let n = L::N_WORDS * 64;
         let mut some = L::none(());
         for lane in (0..n).step_by(3) {
@@ -375,11 +316,6 @@ mod tests {
         assert!((0..n).all(|lane| some.has(lane) == (lane % 3 == 0)));
         assert_eq!(some.first(2).count(), 2);
         assert!(some.first(2).has(0) && some.first(2).has(3));
-        let mut copy = L::none(());
-        for piece in 0..L::N_PIECES {
-            copy.set_piece(piece, some.piece(piece));
-        }
-        assert!(!(copy ^ some).any());
     }
 
     #[test]

@@ -14,9 +14,9 @@ pub(crate) struct Random<L> {
 }
 
 impl<L: Lanes> Random<L> {
-    /// A generator. Different streams of one seed are independent.
-    pub(crate) fn new(seed: u64, stream: u64, proof: L::Proof) -> Self {
-        let mut mixer = SplitMix::new(seed ^ stream.wrapping_mul(0xD1B5_4A32_D192_ED03));
+    /// A generator.
+    pub(crate) fn new(seed: u64, proof: L::Proof) -> Self {
+        let mut mixer = SplitMix::new(seed);
         let mut state = [L::none(proof); 4];
         for block in &mut state {
             for word in block.words_mut() {

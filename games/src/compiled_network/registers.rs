@@ -17,7 +17,7 @@ use std::arch::x86_64::{
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
 use super::features::{Avx2, Avx512, Evidence};
-use super::lanes::{self, Block, Lanes};
+use super::lanes::{self, Lanes};
 
 /// Evidence of AVX2 or more.
 pub(crate) trait Vector: Evidence {
@@ -269,36 +269,21 @@ fn spread_by_registers(word: u64, spread: &mut [u64]) {
     }
 }
 
-impl<const N: usize, V: Vector> Block for Registers<N, V> {
-    type Piece = Registers<1, V>;
-    const N_PIECES: usize = N;
-
-    #[inline(always)]
-    fn piece(&self, index: usize) -> Registers<1, V> {
-        Registers([self.0[index]], self.1)
-    }
-
-    #[inline(always)]
-    fn set_piece(&mut self, index: usize, piece: Registers<1, V>) {
-        self.0[index] = piece.0[0];
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::compiled_network::lanes::{Lanes256, Lanes512};
     use crate::compiled_network::random::Random;
+    use crate::compiled_network::wide_register::WideRegister;
 
     fn pair<L: Lanes>((a, b): (L, L)) -> [Vec<u64>; 2] {
         [a.words().to_vec(), b.words().to_vec()]
     }
 
     /// Operators and random numbers are those of the plain blocks.
-    fn check<R: Block, P: Block<Proof = ()>>(proof: Option<R::Proof>) {
+    fn check<R: Lanes, P: Lanes<Proof = ()>>(proof: Option<R::Proof>) {
         let Some(proof) = proof else { return };
-        let (mut registers, mut plain) =
-            (Random::<R>::new(3, 4, proof), Random::<P>::new(3, 4, ()));
+        let (mut registers, mut plain) = (Random::<R>::new(3, proof), Random::<P>::new(3, ()));
         for _ in 0..100 {
             let (a, b) = (registers.next(), registers.next());
             let (x, y) = (plain.next(), plain.next());
@@ -339,13 +324,6 @@ mod tests {
                 one.set(lane, true);
                 assert!(one.any());
             }
-            for piece in 0..R::N_PIECES {
-                assert_eq!(a.piece(piece).words(), x.piece(piece).words());
-                let (mut c, mut z) = (a, x);
-                c.set_piece(piece, b.piece(piece));
-                z.set_piece(piece, y.piece(piece));
-                assert_eq!(c.words(), z.words());
-            }
         }
     }
 
@@ -354,6 +332,6 @@ mod tests {
         check::<Registers<1, Avx2>, Lanes256>(Avx2::detect());
         check::<Registers<2, Avx2>, Lanes512>(Avx2::detect());
         check::<Registers<1, Avx512>, Lanes256>(Avx512::detect());
-        check::<Registers<2, Avx512>, Lanes512>(Avx512::detect());
+        check::<WideRegister, Lanes512>(Avx512::detect());
     }
 }

@@ -8,7 +8,7 @@ use crate::children::{Children, Wanted};
 use crate::compiled_network::CompiledNetwork;
 use crate::compiled_network::Width;
 use crate::compiled_network::features::{self, Kernel, has_avx2};
-use crate::compiled_network::lanes::{Block, Lanes64};
+use crate::compiled_network::lanes::{Lanes, Lanes64};
 use crate::compiled_network::schedule::ALL;
 #[cfg(target_arch = "x86_64")]
 use crate::compiled_network::{
@@ -129,7 +129,7 @@ pub(crate) fn expander(
 
 /// The bits of children, a word of them, that are set in a slot.
 #[inline(always)]
-fn each<B: Block>(lanes: B, word: usize, n: usize, mut visit: impl FnMut(usize)) {
+fn each<B: Lanes>(lanes: B, word: usize, n: usize, mut visit: impl FnMut(usize)) {
     let mut left = lanes.words()[word] & mask(word, n);
     while left != 0 {
         visit(word * WORD + left.trailing_zeros() as usize);
@@ -144,7 +144,7 @@ fn mask(word: usize, n: usize) -> u64 {
     if left >= WORD { u64::MAX } else { (1 << left) - 1 }
 }
 
-impl<B: Block + std::fmt::Debug> Expander for SinglePass<B> {
+impl<B: Lanes + std::fmt::Debug> Expander for SinglePass<B> {
     fn load_with_moves(&mut self, state: &[u64]) -> Option<&[Vec<u64>]> {
         self.load(state);
         if self.is_terminal {
@@ -284,7 +284,7 @@ fn each_bit(mut lanes: u64, mut visit: impl FnMut(usize)) {
     }
 }
 
-impl<B: Block + std::fmt::Debug> SinglePass<B> {
+impl<B: Lanes + std::fmt::Debug> SinglePass<B> {
     /// Makes a joint move in each lane, all of them in order, and computes the next states.
     /// Returns how many there are.
     fn make_all(&mut self, moves: &RoleInputs) -> usize {
@@ -403,7 +403,7 @@ fn periodic(length: usize, cycle: usize, n: usize) -> u64 {
 
 /// Makes a joint move in each lane, all of them in order. Slots of which only the first word has
 /// lanes are written at once: a slot that is written in parts is slow to read as a whole.
-struct MakeAll<'a, B: Block> {
+struct MakeAll<'a, B: Lanes> {
     slots: &'a mut [B],
     /// By input: its slot.
     places: &'a [u32],
@@ -416,7 +416,7 @@ struct MakeAll<'a, B: Block> {
     proof: B::Proof,
 }
 
-impl<B: Block> Kernel for MakeAll<'_, B> {
+impl<B: Lanes> Kernel for MakeAll<'_, B> {
     type Output = ();
     type Proof = B::Proof;
 
@@ -474,7 +474,7 @@ struct Compare<'a, B> {
     found: &'a mut Vec<Difference>,
 }
 
-impl<B: Block> Kernel for Compare<'_, B> {
+impl<B: Lanes> Kernel for Compare<'_, B> {
     type Output = ();
     type Proof = B::Proof;
 
@@ -514,7 +514,7 @@ struct Gather<'a, B> {
     to: &'a mut [B],
 }
 
-impl<B: Block> Kernel for Gather<'_, B> {
+impl<B: Lanes> Kernel for Gather<'_, B> {
     type Output = ();
     type Proof = B::Proof;
 

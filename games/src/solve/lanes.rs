@@ -14,12 +14,13 @@ use super::words::Encoding;
 use crate::batch::slots::Slots;
 use crate::batch::transpose::transpose;
 use crate::compiled_network::features::{self, Kernel};
-use crate::compiled_network::lanes::{Block, Lanes512};
+use crate::compiled_network::lanes::{Lanes, Lanes512};
 use crate::compiled_network::{CompiledNetwork, Width};
 #[cfg(target_arch = "x86_64")]
 use crate::compiled_network::{
     features::{Avx2, Avx512},
     registers::Registers,
+    wide_register::WideRegister,
 };
 use crate::network::Lit;
 use crate::state::RoleId;
@@ -34,7 +35,7 @@ pub(super) fn expander(
     {
         let width = Width::Lanes512;
         if let Some(avx512) = Avx512::detect() {
-            let slots = Slots::<Registers<2, _>>::new(program, width, 0, avx512);
+            let slots = Slots::<WideRegister>::new(program, width, 0, avx512);
             return Box::new(SideBySide::new(slots, encoding));
         }
         if let Some(avx2) = Avx2::detect() {
@@ -47,7 +48,7 @@ pub(super) fn expander(
 }
 
 /// Lanes, and where their states are read and written.
-struct SideBySide<B: Block> {
+struct SideBySide<B: Lanes> {
     slots: Slots<B>,
     encoding: Arc<Encoding>,
     /// By role: the slots of whether each move is legal and of whether it is made,
@@ -57,7 +58,7 @@ struct SideBySide<B: Block> {
     goals: Vec<Vec<(u8, usize)>>,
 }
 
-impl<B: Block> SideBySide<B> {
+impl<B: Lanes> SideBySide<B> {
     fn new(slots: Slots<B>, encoding: Arc<Encoding>) -> Self {
         let program = &slots.program;
         let network = &program.network;
@@ -81,7 +82,7 @@ impl<B: Block> SideBySide<B> {
     }
 }
 
-impl<B: Block> Expander for SideBySide<B> {
+impl<B: Lanes> Expander for SideBySide<B> {
     fn expand(&mut self, states: &[u64], n_words: usize, group: &mut Group) -> Result<(), Fault> {
         group.begin();
         if !self.slots.is_translated()
@@ -95,14 +96,14 @@ impl<B: Block> Expander for SideBySide<B> {
 }
 
 /// One expansion.
-struct Run<'a, B: Block> {
+struct Run<'a, B: Lanes> {
     of: &'a mut SideBySide<B>,
     states: &'a [u64],
     n_words: usize,
     group: &'a mut Group,
 }
 
-impl<B: Block> Kernel for Run<'_, B> {
+impl<B: Lanes> Kernel for Run<'_, B> {
     type Output = Result<(), Fault>;
     type Proof = B::Proof;
 
@@ -143,7 +144,7 @@ impl<B: Block> Kernel for Run<'_, B> {
 
 /// Calls `visit` for each of some lanes, in order.
 #[inline(always)]
-fn each<B: Block>(lanes: B, mut visit: impl FnMut(usize)) {
+fn each<B: Lanes>(lanes: B, mut visit: impl FnMut(usize)) {
     for (word, &lanes) in lanes.words().iter().enumerate() {
         let mut left = lanes;
         while left != 0 {
@@ -155,13 +156,13 @@ fn each<B: Block>(lanes: B, mut visit: impl FnMut(usize)) {
 
 /// The lanes as plain words.
 #[inline(always)]
-fn mask<B: Block>(lanes: B) -> Mask {
+fn mask<B: Lanes>(lanes: B) -> Mask {
     let mut mask = Mask::default();
     mask.copy_from_slice(lanes.words());
     mask
 }
 
-impl<B: Block> Run<'_, B> {
+impl<B: Lanes> Run<'_, B> {
     /// Puts the states into the lanes; gives the lanes with one.
     #[inline(always)]
     fn load(&mut self) -> B {
