@@ -4,16 +4,16 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use super::translation::Translation;
-use crate::PlayoutPolicy;
 use crate::compiled_network::choice::{Choose, Chooser};
 use crate::compiled_network::features::{self, Kernel};
 use crate::compiled_network::interpreter::interpret;
 use crate::compiled_network::lanes::Lanes;
 use crate::compiled_network::machine::Machine;
-use crate::compiled_network::parts::{InPlace, Part, Results};
+use crate::compiled_network::parts::{Part, Results};
 use crate::compiled_network::schedule::ALL;
 use crate::compiled_network::{CompiledNetwork, Width};
 use crate::network::time_frames::TimeFrames;
+use crate::{Network, PlayoutPolicy, State};
 
 /// Slots of one width.
 pub(crate) struct Slots<B: Lanes> {
@@ -32,6 +32,23 @@ pub(crate) struct Slots<B: Lanes> {
     pub(super) made: Vec<B>,
     pub(crate) goals: Vec<B>,
     pub(crate) percepts: Vec<B>,
+}
+
+/// The state that playouts start from.
+pub(super) struct Origin {
+    /// By fact: whether it holds.
+    pub(super) holds: Vec<bool>,
+    /// The facts that hold.
+    facts: Vec<usize>,
+}
+
+impl Origin {
+    pub(super) fn new(network: &Network, state: &State) -> Self {
+        let holds: Vec<bool> =
+            (0..network.n_facts()).map(|fact| network.holds(state, fact)).collect();
+        let facts = (0..holds.len()).filter(|&fact| holds[fact]).collect();
+        Self { holds, facts }
+    }
 }
 
 /// All slots empty but the one of all lanes.
@@ -96,6 +113,13 @@ impl<B: Lanes> Slots<B> {
         self.chooser.ignores_others = frame.is_some();
     }
 
+    /// The same for a step at which lanes begin: what is known only after a step is not yet known.
+    #[inline(always)]
+    pub(super) fn enter_first_frame(&mut self) {
+        self.translation.frame = None;
+        self.chooser.ignores_others = true;
+    }
+
     /// Switches to this machine code, which was made for the width.
     pub(crate) fn take_machine(&mut self, machine: Arc<Machine>) {
         self.make_room(&machine.results);
@@ -155,7 +179,7 @@ impl<B: Lanes> Slots<B> {
     /// those that are `keeping` keep theirs. The facts of other lanes are lost.
     #[inline(always)]
     pub(super) fn compute_next_of(&mut self, taking: B, keeping: B) {
-        if let Some(in_place) = &self.results().in_place {
+        if let Some(in_place) = self.results().in_place {
             let masks = [in_place.moving, in_place.keeping].map(|slot| slot as usize);
             self.slots[masks[0]] = taking;
             self.slots[masks[1]] = keeping;
@@ -164,28 +188,25 @@ impl<B: Lanes> Slots<B> {
     }
 
     /// Replaces the facts by those of the next state, which was computed of the lanes that move on,
-    /// and by those of an origin in the lanes that are `renewed`. `origin` says by fact whether it
-    /// holds there.
+    /// and by those of an origin in the lanes that are `renewed`.
     #[inline(always)]
-    pub(super) fn renew(&mut self, origin: &[bool], renewed: B) {
+    pub(super) fn renew(&mut self, origin: &Origin, renewed: B) {
         let results = self.translation.results(&self.program);
         let first = self.program.fact(0);
-        if let Some(in_place) = &results.in_place {
-            replace_elsewhere(in_place, &mut self.slots);
+        if results.in_place.is_some() {
             // Their facts were lost, so none holds in these lanes.
             if renewed.any() {
-                for (fact, _) in
-                    self.slots[first..].iter_mut().zip(origin).filter(|(_, holds)| **holds)
-                {
-                    *fact |= renewed;
+                for &fact in &origin.facts {
+                    self.slots[first + fact] |= renewed;
                 }
             }
         } else if renewed.any() {
             let kept = !renewed;
             let starts = [renewed.empty(), renewed];
             let slots = Cell::from_mut(self.slots.as_mut_slice()).as_slice_of_cells();
-            let facts = &slots[first..first + origin.len()];
-            for ((fact, &next), &holds) in facts.iter().zip(&results.next_facts).zip(origin) {
+            let facts = &slots[first..first + origin.holds.len()];
+            for ((fact, &next), &holds) in facts.iter().zip(&results.next_facts).zip(&origin.holds)
+            {
                 fact.set(slots[next as usize].get() & kept | starts[usize::from(holds)]);
             }
         } else {
@@ -238,14 +259,6 @@ impl<B: Lanes> Slots<B> {
     }
 }
 
-/// Replaces the facts that the code for the next state left as they were.
-#[inline(always)]
-fn replace_elsewhere<B: Lanes>(in_place: &InPlace, slots: &mut [B]) {
-    for &[fact, next] in &in_place.elsewhere {
-        slots[fact as usize] = slots[next as usize];
-    }
-}
-
 /// Copies the inputs of a part from the slots as they are.
 pub(crate) fn copy_inputs<B: Lanes>(part: &Part, from: &[B], to: &mut [B]) {
     for [source, target] in &part.inputs {
@@ -270,8 +283,8 @@ impl<B: Lanes> Kernel for Advance<'_, B> {
         of.compute_next_of(moving, !moving);
         let Slots { program, translation, slots, .. } = of;
         let results = translation.results(program);
-        if let Some(in_place) = &results.in_place {
-            return replace_elsewhere(in_place, slots);
+        if results.in_place.is_some() {
+            return;
         }
         // No fact's next value is in another fact's slot.
         let stays = !moving;

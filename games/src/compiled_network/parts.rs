@@ -27,15 +27,13 @@ pub(crate) struct Results {
 }
 
 /// How code for the next state replaces the facts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct InPlace {
     /// The slot of the lanes that take the next state.
     pub(crate) moving: u32,
     /// The slot of the lanes that keep the state. In lanes that neither slot has, no fact holds
     /// afterwards.
     pub(crate) keeping: u32,
-    /// The facts that it does not replace: the slot of each, and of its next value.
-    pub(crate) elsewhere: Vec<[u32; 2]>,
 }
 
 /// Where the goals of states whose end was just computed come from.
@@ -88,10 +86,7 @@ impl Results {
     /// For code that replaces the facts. `task` is what it was asked to do.
     pub(crate) fn in_place(mut self, task: &Task) -> Self {
         let moving = task.first_slot;
-        let places = task.inputs.iter().zip(&self.next_facts);
-        let elsewhere = places.filter(|(fact, next)| fact != next);
-        let elsewhere = elsewhere.map(|(&fact, &next)| [fact, next]).collect();
-        self.in_place = Some(InPlace { moving, keeping: moving + 1, elsewhere });
+        self.in_place = Some(InPlace { moving, keeping: moving + 1 });
         self
     }
 }

@@ -77,12 +77,15 @@ pub(crate) struct Schedule {
     /// Values of the last phase that may be left in the slot of an input, once that is not read
     /// any more: value and input.
     pub(crate) in_place: BTreeMap<Value, Value>,
+    /// The number of inputs whose slots get the outputs of the last phase at its end.
+    pub(crate) n_renewed: usize,
 }
 
 impl Schedule {
-    /// Lets the outputs of the last phase take the slots of the first `n_renewed` inputs, one by
-    /// one. Outputs that are computed too early for that, or are several at once, are elsewhere.
+    /// Puts the outputs of the last phase into the slots of the first `n_renewed` inputs, one by
+    /// one. Those that are computed too early for that, or are several at once, are copied there.
     pub(crate) fn renew_in_place(&mut self, n_renewed: usize) {
+        self.n_renewed = n_renewed;
         let Some(outputs) = self.outputs.last() else { return };
         for (&value, input) in outputs.iter().zip(1..=n_renewed as Value) {
             if self.given[value as usize] == NOWHERE {
@@ -120,7 +123,7 @@ impl Schedule {
         }
         let (all, first_slot) = (steps.all, task.first_slot);
         let (steps, in_place) = (steps.done, BTreeMap::new());
-        Self { steps, ends, outputs, given, all, first_slot, in_place }
+        Self { steps, ends, outputs, given, all, first_slot, in_place, n_renewed: 0 }
     }
 }
 

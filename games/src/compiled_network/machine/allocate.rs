@@ -65,6 +65,11 @@ pub(super) fn translate(operations: &Operations, schedule: &Schedule, target: Ta
             allocator.end();
             from = to;
         }
+        if allocator.is_last_phase && schedule.n_renewed > 0 {
+            chunks.starts.push(allocator.encoder.begin());
+            allocator.renew(&outputs[..schedule.n_renewed]);
+            allocator.end();
+        }
         chunks.bytes = std::mem::take(&mut allocator.encoder.bytes);
         phases.push(chunks);
         slots.push(outputs.iter().map(|&value| allocator.home[value as usize]).collect());
@@ -172,6 +177,18 @@ impl<'a> Allocator<'a> {
             self.evict(register);
         }
         self.encoder.end();
+    }
+
+    /// Copies the values that are in slots of their own into those of the inputs that they renew.
+    fn renew(&mut self, values: &[Value]) {
+        for (&value, input) in values.iter().zip(1..) {
+            let (from, to) = (self.home[value as usize], self.given[input]);
+            if from != to {
+                let register = self.take(0);
+                self.encoder.load(register, Place::Slot(from));
+                self.encoder.store(to, register);
+            }
+        }
     }
 
     fn operation(&mut self, at: usize, chunk_end: usize) {
