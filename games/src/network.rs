@@ -17,6 +17,7 @@ mod reduction;
 pub(crate) mod samples;
 pub(crate) mod shared_by_moves;
 pub(crate) mod solver;
+mod stale_ends;
 mod state;
 pub(crate) mod time_frames;
 

@@ -56,7 +56,11 @@ impl<B: Lanes> Kernel for LastSteps<'_, '_, B> {
         let mut is_whole = true;
         for time in 0.. {
             if let Some(in_frames) = &self.in_frames {
-                self.slots.enter_frame(Some(in_frames.frame()));
+                if self.joining.iter().any(|joining| joining.wait == time) {
+                    self.slots.enter_first_frame();
+                } else {
+                    self.slots.enter_frame(Some(in_frames.frame()));
+                }
             }
             self.join(time);
             if self.running.any() {

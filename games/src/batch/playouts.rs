@@ -11,7 +11,7 @@
 use super::ages::Ages;
 use super::in_frames::InFrames;
 use super::pace::Pace;
-use super::slots::Slots;
+use super::slots::{Origin, Slots};
 use crate::State;
 use crate::compiled_network::features::Kernel;
 use crate::compiled_network::lanes::Lanes;
@@ -151,8 +151,7 @@ pub(super) struct Run<'a, B: Lanes> {
     watch: &'a mut dyn FnMut(&Playouts) -> PlayoutControl,
     /// What `watch` said last.
     course: PlayoutControl,
-    /// By fact: whether playouts start with it.
-    origin: Vec<bool>,
+    origin: Origin,
     result: Playouts,
     /// By lane: steps of its playout.
     ages: Ages<B>,
@@ -177,7 +176,7 @@ impl<'a, B: Lanes> Run<'a, B> {
             limits: *limits,
             watch,
             course: PlayoutControl::Continue,
-            origin: (0..network.n_facts()).map(|fact| network.holds(from, fact)).collect(),
+            origin: Origin::new(network, from),
             result: Playouts::none(network.roles.len()),
             ages: Ages::new(),
             pace: Pace::new(
@@ -211,13 +210,22 @@ impl<B: Lanes> Kernel for Run<'_, B> {
                 break;
             }
             if let Some(in_frames) = &self.in_frames {
-                self.slots.enter_frame(Some(in_frames.frame()));
+                if in_frames.is_first() {
+                    self.slots.enter_first_frame();
+                } else {
+                    self.slots.enter_frame(Some(in_frames.frame()));
+                }
             }
             self.slots.compute_state();
             let at_end = self.slots.results().terminal as usize;
             let terminal = self.slots.slots[at_end] & self.running;
             if terminal.any() {
                 self.end(terminal);
+                if self.in_frames.as_ref().is_some_and(InFrames::is_first) {
+                    // What is known after a step does not hold where playouts start.
+                    self.in_frames = None;
+                    self.slots.enter_frame(None);
+                }
             }
             let mut live = self.running & !terminal;
             let cut = self.ages.of_age(self.limits.max_length, live);
@@ -267,7 +275,7 @@ impl<B: Lanes> Run<'_, B> {
     fn fill(&mut self) {
         let starts = [self.running.empty(), self.running.full()];
         let first = self.slots.program.fact(0);
-        for (fact, &holds) in self.slots.slots[first..].iter_mut().zip(&self.origin) {
+        for (fact, &holds) in self.slots.slots[first..].iter_mut().zip(&self.origin.holds) {
             *fact = starts[usize::from(holds)];
         }
     }

@@ -7,13 +7,15 @@
 
 use std::ops::Range;
 
+use smallvec::SmallVec;
+
 use crate::network::{Graph, Lit};
 
 /// No role.
 const NONE: u32 = u32::MAX;
 
 /// Literals that a conjunction is taken apart into, at most.
-const MAX_PARTS: usize = 16;
+const MAX_PARTS: usize = 17;
 
 /// A graph in the making.
 #[derive(Debug)]
@@ -83,17 +85,7 @@ impl Gates {
     /// The literals of which a literal is the conjunction: at most [`MAX_PARTS`] of them, else
     /// the literal itself.
     pub(super) fn parts(&self, whole: Lit) -> Vec<Lit> {
-        let mut parts = Vec::new();
-        let mut todo = vec![whole];
-        while let Some(lit) = todo.pop() {
-            match self.graph.operands(lit.node()).filter(|_| !lit.is_negated()) {
-                Some(operands) if parts.len() + todo.len() < MAX_PARTS => todo.extend(operands),
-                Some(_) => return vec![whole],
-                None if lit == Lit::TRUE || parts.contains(&lit) => {}
-                None => parts.push(lit),
-            }
-        }
-        parts
+        self.graph.factors::<[Lit; 8]>(whole, MAX_PARTS).map_or(vec![whole], SmallVec::into_vec)
     }
 
     /// The disjunction of two literals.

@@ -5,19 +5,19 @@ use super::graph::folded;
 use super::rebuild::rebuild;
 use super::{Lit, Network};
 
-/// The network for positions in which these facts have these values. Moves that are
+/// The network for positions in which these literals of facts hold. Moves that are
 /// legal in none of them are constant false, and a role's only move is constant true.
 /// The numbering of facts and moves stays.
-pub(crate) fn cofactor(network: &Network, known: &[(usize, bool)]) -> Network {
-    let network = rebuild(network, &with_inputs(network, known));
+pub(crate) fn cofactor(network: &Network, known: &[Lit]) -> Network {
+    let network = rebuild(network, &with_known(network, known));
     let moves = known_moves(&network, |lit| lit);
-    rebuild(&network, &with_inputs(&network, &moves))
+    rebuild(&network, &with_known(&network, &moves))
 }
 
-/// The number of gates of the cofactor without goals and percepts, and the number of its
+/// The number of gates of the cofactor, where also conjunctions may be known, without goals and percepts, and the number of its
 /// moves that may be legal. Counted without building it, so gates that hashing would
 /// merge count separately.
-pub(crate) fn cofactor_size(network: &Network, known: &[(usize, bool)]) -> (usize, usize) {
+pub(crate) fn cofactor_size(network: &Network, known: &[Lit]) -> (usize, usize) {
     let (_, same_as) = folding_with_moves(network, known);
     let resolve = |lit: Lit| lit.replaced_by(&same_as);
     let legal = network.roles.iter().flat_map(|role| &role.legal);
@@ -26,9 +26,9 @@ pub(crate) fn cofactor_size(network: &Network, known: &[(usize, bool)]) -> (usiz
     (n_needed(network, &same_as, outputs), n_moves)
 }
 
-/// The number of gates on which only the facts of the next state depend, where these inputs have
-/// these values, counted as by [`cofactor_size`].
-pub(crate) fn late_size(network: &Network, known: &[(usize, bool)]) -> usize {
+/// The number of gates on which only the facts of the next state depend, where these
+/// literals hold, counted as by [`cofactor_size`].
+pub(crate) fn late_size(network: &Network, known: &[Lit]) -> usize {
     let (_, same_as) = folding_with_moves(network, known);
     let early = network.roles.iter().flat_map(|role| &role.legal).chain([&network.terminal]);
     let all = network.next.iter().chain(early.clone());
@@ -36,7 +36,7 @@ pub(crate) fn late_size(network: &Network, known: &[(usize, bool)]) -> usize {
 }
 
 /// The number of all gates on which the facts of the next state depend, counted in the same way.
-pub(crate) fn next_size(network: &Network, known: &[(usize, bool)]) -> usize {
+pub(crate) fn next_size(network: &Network, known: &[Lit]) -> usize {
     n_needed(network, &folding_with_moves(network, known).1, network.next.iter())
 }
 
@@ -50,12 +50,9 @@ fn n_needed<'n>(
     network.graph.ands().filter(|&(node, _)| is_needed[node as usize]).count()
 }
 
-/// Inputs that are known where these are: the same and those of moves. And by node, the literal
-/// that replaces it there.
-pub(super) fn folding_with_moves(
-    network: &Network,
-    known: &[(usize, bool)],
-) -> (Vec<(usize, bool)>, Vec<Lit>) {
+/// Literals that hold where these do: the same and those of moves. And by node, the literal that
+/// replaces it there.
+pub(super) fn folding_with_moves(network: &Network, known: &[Lit]) -> (Vec<Lit>, Vec<Lit>) {
     let same_as = folding(network, known);
     let moves = known_moves(network, |lit| lit.replaced_by(&same_as));
     if moves.is_empty() {
@@ -66,10 +63,10 @@ pub(super) fn folding_with_moves(
     (all, same_as)
 }
 
-/// The inputs of moves whose values follow from legality: a move that is never legal is
+/// The literals of moves that hold, as follows from legality: a move that is never legal is
 /// not made, and a role's only move is made. `resolve` maps a literal to the literal
 /// that it equals.
-fn known_moves(network: &Network, resolve: impl Fn(Lit) -> Lit) -> Vec<(usize, bool)> {
+fn known_moves(network: &Network, resolve: impl Fn(Lit) -> Lit) -> Vec<Lit> {
     let mut known = Vec::new();
     for (id, role) in network.role_ids().zip(&network.roles) {
         let first = network.first_move(id);
@@ -78,28 +75,29 @@ fn known_moves(network: &Network, resolve: impl Fn(Lit) -> Lit) -> Vec<(usize, b
         for (input, legal) in (first..).zip(&role.legal) {
             let may_be_made = may_be_legal(legal);
             if !may_be_made || is_only {
-                known.push((input, may_be_made));
+                known.push(Lit::of_input(input, may_be_made));
             }
         }
     }
     known
 }
 
-/// By node: the literal that replaces it where these inputs have these values.
-fn with_inputs(network: &Network, known: &[(usize, bool)]) -> Vec<Lit> {
-    let graph = &network.graph;
-    let mut same_as = graph.literals();
-    for &(input, holds) in known {
-        let value = if holds { Lit::TRUE } else { Lit::FALSE };
-        same_as[graph.input(input).node() as usize] = value;
+/// By node: the literal that replaces it where these literals hold.
+fn with_known(network: &Network, known: &[Lit]) -> Vec<Lit> {
+    let mut same_as = network.graph.literals();
+    for lit in known {
+        same_as[lit.node() as usize] = Lit::TRUE.negated_if(lit.is_negated());
     }
     same_as
 }
 
-/// As [`with_inputs`], and conjunctions that follow from it.
-fn folding(network: &Network, known: &[(usize, bool)]) -> Vec<Lit> {
-    let mut same_as = with_inputs(network, known);
+/// As [`with_known`], and conjunctions that follow from it.
+fn folding(network: &Network, known: &[Lit]) -> Vec<Lit> {
+    let mut same_as = with_known(network, known);
     for (node, [left, right]) in network.graph.ands() {
+        if same_as[node as usize].is_constant() {
+            continue;
+        }
         if let Some(lit) = folded(left.replaced_by(&same_as), right.replaced_by(&same_as)) {
             same_as[node as usize] = lit;
         }
@@ -127,8 +125,8 @@ mod tests {
             let turns = (0..network.n_facts()).filter(|&fact| {
                 network.facts[fact].to_string().to_lowercase().starts_with("(control")
             });
-            let known: Vec<(usize, bool)> =
-                turns.map(|fact| (fact, network.initial[fact])).collect();
+            let known: Vec<Lit> =
+                turns.map(|fact| Lit::of_input(fact, network.initial[fact])).collect();
             assert_eq!(known.len(), 2, "{name}");
             let (n_gates, n_moves) = cofactor_size(&network, &known);
             // Nothing is known of the cofactor: all that it has is counted.

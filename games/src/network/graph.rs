@@ -7,6 +7,7 @@
 //! property verification", IEEE TCAD 2002).
 
 use rustc_hash::FxHashMap;
+use smallvec::{Array, SmallVec};
 
 /// A node of a [`Graph`] or its negation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,6 +47,11 @@ impl Lit {
     #[must_use]
     pub fn negated_if(self, negate: bool) -> Self {
         Self(self.0 ^ u32::from(negate))
+    }
+
+    /// The literal of an input of a graph that says whether it is as in `holds`.
+    pub(crate) fn of_input(input: usize, holds: bool) -> Self {
+        Self::new(1 + input as u32, !holds)
     }
 
     /// The literal after each node is replaced by `substitutes[node]`.
@@ -211,13 +217,46 @@ impl Graph {
         !self.all(literals)
     }
 
-    /// Copies the conjunctions into another graph. `copies` has the literals of the constant and the
-    /// inputs there, by node, and gets those of the conjunctions.
-    pub(crate) fn copy_into(&self, graph: &mut Graph, copies: &mut Vec<Lit>) {
-        for (_, operands) in self.ands() {
-            let [left, right] = operands.map(|one| one.replaced_by(copies));
-            copies.push(graph.and(left, right));
+    /// Copies what is left of the conjunctions where some literals hold into another graph, of at
+    /// least as many inputs. By node: the literal there.
+    pub(crate) fn copy_into(&self, graph: &mut Graph, known: &[Lit]) -> Vec<Lit> {
+        let mut copies = vec![Lit::FALSE; self.n_nodes()];
+        let mut is_known = vec![false; self.n_nodes()];
+        for input in 0..self.n_inputs() {
+            copies[1 + input] = graph.input(input);
         }
+        for lit in known {
+            copies[lit.node() as usize] = Lit::TRUE.negated_if(lit.is_negated());
+            is_known[lit.node() as usize] = true;
+        }
+        for (node, operands) in self.ands().filter(|(node, _)| !is_known[*node as usize]) {
+            let [left, right] = operands.map(|one| one.replaced_by(&copies));
+            copies[node as usize] = graph.and(left, right);
+        }
+        copies
+    }
+
+    /// The literals of which one is the conjunction, in ascending order; `None` if they are more
+    /// than `most`.
+    pub(crate) fn factors<A: Array<Item = Lit>>(
+        &self,
+        whole: Lit,
+        most: usize,
+    ) -> Option<SmallVec<A>> {
+        let mut factors = SmallVec::<A>::new();
+        let mut todo: SmallVec<[Lit; 8]> = SmallVec::from_slice(&[whole]);
+        while let Some(one) = todo.pop() {
+            match self.operands(one.node()) {
+                Some(operands) if !one.is_negated() => todo.extend(operands),
+                _ if one == Lit::TRUE || factors.contains(&one) => {}
+                _ => factors.push(one),
+            }
+            if factors.len() + todo.len() > most {
+                return None;
+            }
+        }
+        factors.sort_unstable();
+        Some(factors)
     }
 
     /// Evaluates every node for one assignment of the inputs: `values[node]`. The

@@ -145,20 +145,7 @@ impl Conditions {
 
     /// The literals of which one is the conjunction; itself if they are too many.
     fn factors(&self, lit: Lit) -> Factors {
-        let mut factors = Factors::new();
-        let mut todo: SmallVec<[Lit; 8]> = SmallVec::from_slice(&[lit]);
-        while let Some(one) = todo.pop() {
-            match self.graph.operands(one.node()) {
-                Some(operands) if !one.is_negated() => todo.extend(operands),
-                _ if one == Lit::TRUE || factors.contains(&one) => {}
-                _ => factors.push(one),
-            }
-            if factors.len() + todo.len() > MAX_FACTORS {
-                return Factors::from_slice(&[lit]);
-            }
-        }
-        factors.sort_unstable();
-        factors
+        self.graph.factors(lit, MAX_FACTORS).unwrap_or_else(|| Factors::from_slice(&[lit]))
     }
 
     /// The literals of which one is the disjunction. Disjunctions in it with several uses are not

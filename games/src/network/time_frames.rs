@@ -8,12 +8,13 @@
 //! Jephson, McQuarrie and Vogelsberg, "A three-value computer design verification system", 1969.)
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use rustc_hash::FxBuildHasher;
 
 use super::cofactor::{cofactor_size, folding_with_moves};
 use super::samples::Samples;
+use super::stale_ends::Ends;
 use super::{Lit, Network};
 use crate::State;
 
@@ -28,9 +29,10 @@ const MAX_PERIOD: usize = 6;
 const N_PARTS: [usize; 3] = [2, 4, 8];
 /// The gates of all frames are at most this many times those of the network.
 const MAX_GROWTH: usize = 4;
-/// There are frames if the price of a step falls to this part, and parts of a match in place of
-/// turns if it falls so again.
-const PAYS: f64 = 0.8;
+/// There are frames for turns if the price of a step falls to this part.
+const TURNS_PAY: f64 = 0.9;
+/// There are frames for parts of a match if the price falls to this part of what it is with turns.
+const PARTS_PAY: f64 = 0.8;
 /// There are more parts if the price falls to this part with them.
 const PAYS_AGAIN: f64 = 0.9;
 /// What a step costs besides its gates and moves, in gates.
@@ -65,8 +67,9 @@ pub(crate) struct TimeFrames {
 /// What is known at all steps of a frame.
 #[derive(Clone, Debug)]
 pub(crate) struct TimeFrame {
-    /// The inputs of facts and moves, and whether they hold.
-    pub(crate) known: Vec<(usize, bool)>,
+    /// Literals of facts, of moves, and of [conditions of the end](Ends) that hold, these only after
+    /// a step from a position that was not terminal.
+    pub(crate) known: Vec<Lit>,
 }
 
 /// Facts that are known, as the words of a state.
@@ -101,18 +104,18 @@ impl Facts {
         }
     }
 
-    /// As inputs.
-    fn inputs(&self) -> Vec<(usize, bool)> {
-        let mut inputs = Vec::new();
+    /// As literals that hold.
+    fn literals(&self) -> Vec<Lit> {
+        let mut literals = Vec::new();
         for (at, (&known, &holds)) in self.is_known.iter().zip(&self.holds).enumerate() {
             let mut left = known;
             while left != 0 {
                 let bit = left.trailing_zeros() as usize;
-                inputs.push((at * 64 + bit, holds >> bit & 1 == 1));
+                literals.push(Lit::of_input(at * 64 + bit, holds >> bit & 1 == 1));
                 left &= left - 1;
             }
         }
-        inputs
+        literals
     }
 
     /// Whether a state is as known.
@@ -127,8 +130,8 @@ struct Division {
     starts: Starts,
     /// By step.
     frame_of_step: Vec<usize>,
-    /// By frame.
-    known: Vec<Facts>,
+    /// By frame: the literals that hold.
+    known: Vec<Vec<Lit>>,
     /// What a step costs, in gates.
     price: f64,
 }
@@ -141,9 +144,9 @@ impl TimeFrames {
         if period > MAX_PERIOD {
             return None;
         }
-        let found = Search::new(network, &steps, period).best()?;
+        let found = Search::new(network, &steps, again).best()?;
         let Division { starts, frame_of_step, known, .. } = found;
-        let frames = known.iter().map(|facts| TimeFrame::new(network, facts)).collect();
+        let frames = known.iter().map(|known| TimeFrame::new(network, known)).collect();
         Some(Self { steps, again, starts, frame_of_step, frames })
     }
 
@@ -187,8 +190,8 @@ impl TimeFrames {
 }
 
 impl TimeFrame {
-    fn new(network: &Network, facts: &Facts) -> Self {
-        Self { known: folding_with_moves(network, &facts.inputs()).0 }
+    fn new(network: &Network, known: &[Lit]) -> Self {
+        Self { known: folding_with_moves(network, known).0 }
     }
 }
 
@@ -203,7 +206,7 @@ fn known_by_step(network: &Network) -> Option<(Vec<Facts>, usize)> {
         if let Some(&again) = seen.get(&facts) {
             return Some((steps, again));
         }
-        let (_, same_as) = folding_with_moves(network, &facts.inputs());
+        let (_, same_as) = folding_with_moves(network, &facts.literals());
         let value = |lit: &Lit| {
             let lit = lit.replaced_by(&same_as);
             lit.is_constant().then_some(lit == Lit::TRUE)
@@ -215,8 +218,8 @@ fn known_by_step(network: &Network) -> Option<(Vec<Facts>, usize)> {
     None
 }
 
-/// What is known at all steps of each frame.
-fn known_by_frame(steps: &[Facts], frame_of_step: &[usize]) -> Vec<Facts> {
+/// What is known of facts at all steps of each frame.
+fn facts_by_frame(steps: &[Facts], frame_of_step: &[usize]) -> Vec<Facts> {
     let mut known: Vec<Option<Facts>> =
         vec![None; frame_of_step.iter().max().map_or(0, |last| last + 1)];
     for (facts, &frame) in steps.iter().zip(frame_of_step) {
@@ -232,7 +235,10 @@ fn known_by_frame(steps: &[Facts], frame_of_step: &[usize]) -> Vec<Facts> {
 struct Search<'n> {
     network: &'n Network,
     steps: &'n [Facts],
+    /// The step that follows the last one.
+    again: usize,
     period: usize,
+    ends: Ends,
     /// The gates of the network.
     n_gates: usize,
     /// What a step costs without frames.
@@ -243,29 +249,52 @@ struct Search<'n> {
 }
 
 impl<'n> Search<'n> {
-    fn new(network: &'n Network, steps: &'n [Facts], period: usize) -> Self {
+    fn new(network: &'n Network, steps: &'n [Facts], again: usize) -> Self {
+        let period = steps.len() - again;
         let (n_gates, n_moves) = cofactor_size(network, &[]);
         // Playouts may keep the turns of the roles without frames, too.
         let price = price(n_gates, n_moves / period);
-        Self { network, steps, period, n_gates, price, lengths: OnceCell::new() }
+        let ends = Ends::new(network);
+        Self { network, steps, again, period, ends, n_gates, price, lengths: OnceCell::new() }
     }
 
     fn lengths(&self) -> Option<(f64, f64)> {
         *self.lengths.get_or_init(|| sample_lengths(self.network))
     }
 
+    /// By frame: the literals that hold at all its steps, of which the first ones are given their
+    /// frames.
+    fn known(&self, frame_of_step: &[usize]) -> Vec<Vec<Lit>> {
+        let facts = facts_by_frame(&self.steps[..frame_of_step.len()], frame_of_step);
+        let mut known: Vec<Vec<Lit>> = facts.iter().map(Facts::literals).collect();
+        let stale: Vec<Vec<Lit>> =
+            known.iter().map(|known| self.ends.stale(self.network, known)).collect();
+        let after = |step: usize| if step + 1 < self.steps.len() { step + 1 } else { self.again };
+        let next = (0..frame_of_step.len()).filter_map(|step| frame_of_step.get(after(step)));
+        let follows: BTreeSet<_> = next.copied().zip(frame_of_step.iter().copied()).collect();
+        for (frame, known) in known.iter_mut().enumerate() {
+            // Nothing ends the game where a match begins.
+            let mut ends = self.ends.all().to_vec();
+            for (_, before) in follows.range((frame, 0)..(frame + 1, 0)) {
+                ends.retain(|end| stale[*before].contains(end));
+            }
+            known.extend(ends.iter().map(|&end| !end));
+        }
+        known
+    }
+
     /// By frame: the gates and the price of a step.
-    fn prices(&self, known: &[Facts]) -> Vec<(usize, f64)> {
-        let of_frame = |facts: &Facts| {
-            let (n_gates, n_moves) = cofactor_size(self.network, &facts.inputs());
+    fn prices(&self, known: &[Vec<Lit>]) -> Vec<(usize, f64)> {
+        let of_frame = |known: &Vec<Lit>| {
+            let (n_gates, n_moves) = cofactor_size(self.network, known);
             (n_gates, price(n_gates, n_moves))
         };
         known.iter().map(of_frame).collect()
     }
 
     fn best(&self) -> Option<Division> {
-        let by_turns = self.by_turns(self.price * PAYS);
-        let limit = by_turns.as_ref().map_or(self.price, |division| division.price) * PAYS;
+        let by_turns = self.by_turns(self.price * TURNS_PAY);
+        let limit = by_turns.as_ref().map_or(self.price, |division| division.price) * PARTS_PAY;
         self.by_parts(limit).or(by_turns)
     }
 
@@ -276,7 +305,7 @@ impl<'n> Search<'n> {
         }
         let frame_of_step: Vec<usize> =
             (0..self.steps.len()).map(|step| step % self.period).collect();
-        let known = known_by_frame(self.steps, &frame_of_step);
+        let known = self.known(&frame_of_step);
         let prices = self.prices(&known);
         let mut price = prices.iter().map(|(_, price)| price).sum::<f64>() / self.period as f64;
         if price > limit || self.grows_too_much(&prices) {
@@ -301,7 +330,7 @@ impl<'n> Search<'n> {
         let &Self { steps, period, .. } = self;
         // The first steps usually cost least. If all had their price, would it pay?
         let first: Vec<usize> = (0..period).collect();
-        let least = self.prices(&known_by_frame(&steps[..period], &first));
+        let least = self.prices(&self.known(&first));
         if least.iter().map(|(_, price)| price).sum::<f64>() > limit * period as f64 {
             return None;
         }
@@ -317,7 +346,7 @@ impl<'n> Search<'n> {
             let frame_of_step: Vec<usize> = (0..steps.len())
                 .map(|step| (step / part).min(n_parts - 1) * period + step % period)
                 .collect();
-            let known = known_by_frame(steps, &frame_of_step);
+            let known = self.known(&frame_of_step);
             let prices = self.prices(&known);
             if self.grows_too_much(&prices) {
                 break;
@@ -377,8 +406,8 @@ mod tests {
         let (steps, again) = known_by_step(network).unwrap();
         let period = steps.len() - again;
         let frame_of_step = (0..steps.len()).map(|step| step % period).collect::<Vec<_>>();
-        let known = known_by_frame(&steps, &frame_of_step);
-        let frames = known.iter().map(|facts| TimeFrame::new(network, facts)).collect();
+        let known = Search::new(network, &steps, again).known(&frame_of_step);
+        let frames = known.iter().map(|known| TimeFrame::new(network, known)).collect();
         TimeFrames { steps, again, starts: Starts::Every(period), frame_of_step, frames }
     }
 
@@ -395,20 +424,26 @@ mod tests {
             let (mut running, mut step, mut n_seen) = (u64::MAX, 0, 0);
             while running != 0 {
                 let sample = samples.next();
+                let reached = running;
                 running &= sample.going;
                 let input = |input: usize| value(sample.values, network.graph.input(input));
-                let check = |step: usize, lanes: u64| {
-                    for &(at, holds) in &time_frames.frames()[time_frames.frame(step)].known {
-                        let differs = input(at) ^ if holds { u64::MAX } else { 0 };
-                        assert_eq!(differs & lanes, 0, "{name}, step {step}, input {at}");
+                let check = |step: usize, reached: u64, running: u64| {
+                    for &lit in &time_frames.frames()[time_frames.frame(step)].known {
+                        // Moves are made only where the match goes on.
+                        let node = lit.node() as usize;
+                        let is_move =
+                            (1 + network.n_facts()..=network.graph.n_inputs()).contains(&node);
+                        let lanes = if is_move { running } else { reached };
+                        let differs = !value(sample.values, lit);
+                        assert_eq!(differs & lanes, 0, "{name}, step {step}, node {node}");
                     }
                 };
-                check(step, running);
+                check(step, reached, running);
                 for lane in (0..64).filter(|lane| running >> lane & 1 == 1) {
                     let state = network.state_where(|fact| input(fact) >> lane & 1 == 1);
                     assert!(time_frames.steps[step].allow(&state), "{name}, step {step}");
                     let found = time_frames.step_of(&state).unwrap();
-                    check(found, 1 << lane);
+                    check(found, 1 << lane, 1 << lane);
                     n_seen += 1;
                 }
                 step = time_frames.after(step);
@@ -422,6 +457,8 @@ mod tests {
         let starts = |name| TimeFrames::new(&network(name)).map(|it| it.starts());
         assert_eq!(starts("amazons_6x6"), Some(Starts::Every(2)));
         assert_eq!(starts("knights_tour"), Some(Starts::Every(2)));
+        // Half the lines cannot have been completed by the last move.
+        assert_eq!(starts("connect_four"), Some(Starts::Every(2)));
         // Few gates; whoever jumps may go on; moves at the same time.
         assert_eq!(starts("tic_tac_toe"), None);
         assert_eq!(starts("checkers"), None);

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::joint_code;
 use super::position_classes::{PositionClasses, Step};
-use crate::network::{Network, cofactor_size, late_size, next_size};
+use crate::network::{Lit, Network, cofactor_size, late_size, next_size};
 use crate::single_pass::{PassSize, gates_price};
 
 /// A class is frequent if at least this part of play is in it.
@@ -61,7 +61,7 @@ impl FrequentClasses {
                 if self.has_own(class) { self.classes.known(class) } else { SmallVec::new() };
             let late = *late[class].get_or_init(|| late_size(network, &known));
             let inputs = network.n_facts()..network.graph.n_inputs();
-            known.extend(inputs.map(|input| (input, moves.contains(&(input as u32)))));
+            known.extend(inputs.map(|input| Lit::of_input(input, moves.contains(&(input as u32)))));
             late.saturating_sub(next_size(network, &known))
         };
         let saved: usize = some.map(|step| saved(&step)).sum();

@@ -7,6 +7,8 @@
 
 use smallvec::SmallVec;
 
+use crate::network::Lit;
+
 /// Maximum number of facts that define the classes.
 const MAX_FACTS: usize = 3;
 /// Facts that are tried each time one is chosen.
@@ -83,9 +85,10 @@ impl PositionClasses {
         self.facts.iter().enumerate().map(|(at, fact)| bit(fact) << at).sum()
     }
 
-    /// The facts with their values in the states of a class.
-    pub(crate) fn known(&self, class: usize) -> SmallVec<[(usize, bool); MAX_FACTS]> {
-        self.facts.iter().enumerate().map(|(at, &fact)| (fact, class >> at & 1 == 1)).collect()
+    /// The literals of the facts that hold in the states of a class.
+    pub(crate) fn known(&self, class: usize) -> SmallVec<[Lit; MAX_FACTS]> {
+        let literal = |(at, &fact)| Lit::of_input(fact, class >> at & 1 == 1);
+        self.facts.iter().enumerate().map(literal).collect()
     }
 }
 

@@ -142,7 +142,9 @@ fn playouts_without_steps_come_to_an_end() {
 
 #[test]
 fn machine_code_plays_the_same_games() {
-    for name in ["amazons_6x6", "breakthrough_5x5", "go_5x5", "hex_5x5", "othello_4x4", "tron"] {
+    let names =
+        ["amazons_6x6", "breakthrough_5x5", "go_5x5", "hex", "hex_5x5", "othello_4x4", "tron"];
+    for name in names {
         check_machine_code(&network(name), name);
     }
 }
@@ -196,6 +198,23 @@ fn time_frames_change_no_statistics() {
             walk.advance();
         }
     }
+}
+
+/// A chain that no play leads to, of the role whose turn it is, ends the game where playouts start,
+/// though it is left out of the code for later positions of that turn.
+#[test]
+fn ends_are_seen_where_playouts_start() {
+    let network = network("hex");
+    let program = Arc::new(CompiledNetwork::new(Arc::clone(&network)));
+    assert_eq!(program.n_time_frames(Width::Lanes512), 2);
+    let _ = program.translate(Width::Lanes512);
+    let holds = |fact: usize| {
+        let fact = network.facts[fact].to_string();
+        fact.starts_with("(cell 4 ") && fact.ends_with(" red)") || fact == "(control red)"
+    };
+    let won = network.state_where(holds);
+    let played = Batch::new(&program, Width::Lanes512, 1).playouts(&won, &limits(1000));
+    assert_eq!((played.n, played.max_length, played.goals[0].counts[100]), (1000, 0, 1000));
 }
 
 /// What holds from the first step on is false again where a lane starts anew, though it is known at

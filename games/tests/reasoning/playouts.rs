@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use games::{
-    Case, Guards, Leniency, MoveId, PlayoutEnd, PlayoutEnds, PlayoutMoves, PlayoutPlan,
+    Case, Expression, Guards, Leniency, MoveId, PlayoutEnd, PlayoutEnds, PlayoutMoves, PlayoutPlan,
     PlayoutPolicy, PlayoutSums, Prover, RoleId, State, StateMachine, library, state_machine_for,
     validate,
 };
@@ -217,6 +217,27 @@ fn sums_are_what_uniform_play_is_worth() {
                 let deviation = 4.0 * 45.0 / (n as f64).sqrt();
                 assert!((total / n as f64 - exact).abs() < deviation, "{per_start}: {total}");
             }
+        }
+    }
+}
+
+/// A start that no play leads to, won by the role whose turn it is, beside others.
+#[test]
+fn sums_of_a_start_that_is_won_already() {
+    for mut machine in machines("hex") {
+        let initial = machine.initial_state().unwrap();
+        let mut facts = machine.facts(&initial);
+        let stone = |row| Expression::parse(&format!("(cell 4 {row} red)")).unwrap();
+        facts.extend((1..=7).map(stone));
+        let won = machine.state_of(&facts).unwrap();
+        let starts = [children(machine.as_mut(), &initial)[0].clone(), won, initial];
+        let plan =
+            PlayoutPlan { per_start: 16, max_length: 100, seed: 1, ..PlayoutPlan::default() };
+        let sums = sums(machine.as_mut(), &starts, &plan);
+        assert_eq!(sums.rewards(1, RoleId(0)), 1600, "{}", machine.reasoner());
+        for start in [0, 2] {
+            assert_eq!(sums.n_scored(start), 16);
+            assert!((100..1500).contains(&sums.rewards(start, RoleId(0))));
         }
     }
 }

@@ -15,9 +15,7 @@ use crate::network::{Graph, Lit};
 /// it `leaves` facts, those whose next values are the old ones get no masks.
 pub(super) fn with_masks(old: &Graph, task: &Task, leaves: bool) -> (Graph, Task) {
     let mut graph = Graph::new(old.n_inputs() + 2);
-    let mut copies = vec![Lit::FALSE];
-    copies.extend((0..old.n_inputs()).map(|input| graph.input(input)));
-    old.copy_into(&mut graph, &mut copies);
+    let copies = old.copy_into(&mut graph, &[]);
     let mut task = task.of_copy(&copies);
     let n_users = n_users(&graph, task.wanted.iter().flatten());
     let next = task.wanted[1].iter().take(task.n_renewed).enumerate();
