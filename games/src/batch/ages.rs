@@ -43,6 +43,32 @@ impl<L: Lanes> Ages<L> {
         !self.extreme(lanes, lanes.full()) & ((1_u64 << self.bits.len()) - 1) as u32
     }
 
+    /// Whether some of these lanes are younger than this age.
+    #[inline(always)]
+    pub(super) fn some_below(&self, age: u32, lanes: L) -> bool {
+        if u64::from(age) >> self.bits.len() != 0 {
+            return lanes.any();
+        }
+        let mut below = lanes.empty();
+        for (i, &bit) in self.bits.iter().enumerate() {
+            below = if age >> i & 1 == 1 { below | !bit } else { below & !bit };
+        }
+        (below & lanes).any()
+    }
+
+    /// Whether some of these lanes are older than this age.
+    #[inline(always)]
+    pub(super) fn some_above(&self, age: u32, lanes: L) -> bool {
+        if u64::from(age) >> self.bits.len() != 0 {
+            return false;
+        }
+        let mut above = lanes.empty();
+        for (i, &bit) in self.bits.iter().enumerate() {
+            above = if age >> i & 1 == 1 { above & bit } else { above | bit };
+        }
+        (above & lanes).any()
+    }
+
     /// The least of the ages with bits flipped where `flip` is set.
     #[inline(always)]
     fn extreme(&self, mut lanes: L, flip: L) -> u32 {
@@ -97,6 +123,8 @@ mod tests {
             assert_eq!(ages.min(lanes), *of.iter().min().unwrap());
             assert_eq!(ages.max(lanes), *of.iter().max().unwrap());
             for age in 0..400 {
+                assert_eq!(ages.some_below(age, lanes), of.iter().any(|&one| one < age));
+                assert_eq!(ages.some_above(age, lanes), of.iter().any(|&one| one > age));
                 let expected = of.contains(&age);
                 assert_eq!(ages.of_age(age, lanes).any(), expected, "step {step}, age {age}");
             }

@@ -305,8 +305,12 @@ impl<B: Lanes> Run<'_, B> {
     /// Notes the lengths of playouts that are over.
     #[inline(always)]
     fn note_lengths(&mut self, lanes: B) {
-        self.result.min_length = self.result.min_length.min(self.ages.min(lanes));
-        self.result.max_length = self.result.max_length.max(self.ages.max(lanes));
+        if self.ages.some_below(self.result.min_length, lanes) {
+            self.result.min_length = self.ages.min(lanes);
+        }
+        if self.ages.some_above(self.result.max_length, lanes) {
+            self.result.max_length = self.ages.max(lanes);
+        }
     }
 
     /// Puts the ends of lanes aside.

@@ -360,17 +360,23 @@ impl<L: Lanes, const BY_POLICY: bool> Choose<'_, L, BY_POLICY> {
         let start = active.len();
         let mut n_bits = 0;
         for group in self.choices.groups(role) {
-            let planes =
-                legal_planes::<L, BY_POLICY>(self.choices, self.slots, preference, role, group);
+            let mut room = None;
+            let planes = legal_planes::<L, BY_POLICY>(
+                self.choices,
+                self.slots,
+                preference,
+                (role, group),
+                &mut room,
+            );
             let mut some = planes[0].empty();
-            for plane in planes {
+            for &plane in planes {
                 some |= plane;
             }
             if !some.any() {
                 continue;
             }
             active.push(group as u32);
-            let count = count_group(&planes);
+            let count = count_group(planes);
             counts[group] = count;
             if n_bits == 0 {
                 n[..GROUP_BITS].copy_from_slice(&count);
@@ -403,9 +409,6 @@ impl<L: Lanes, const BY_POLICY: bool> Choose<'_, L, BY_POLICY> {
         let Chooser {
             tallies, active, counts, is_set, taken, drawn, rank, work, preference, ..
         } = &mut *self.chooser;
-        let legal = |slots: &[L], group| {
-            legal_planes::<L, BY_POLICY>(choices, slots, preference, role, group)
-        };
         let tally = &tallies[role];
         let active = &active[tally.active.0..tally.active.1];
         let mut next = active.iter().peekable();
@@ -420,11 +423,19 @@ impl<L: Lanes, const BY_POLICY: bool> Choose<'_, L, BY_POLICY> {
         if tally.n_bits <= 1 {
             // At most one legal move in each lane.
             for &group in active {
-                let mut planes = legal(slots, group as usize);
-                for plane in &mut planes {
-                    *plane &= lanes;
+                let (group, mut room) = (group as usize, None);
+                let planes = legal_planes::<L, BY_POLICY>(
+                    choices,
+                    slots,
+                    preference,
+                    (role, group),
+                    &mut room,
+                );
+                let mut made = [lanes; GROUP];
+                for (made, &plane) in made.iter_mut().zip(planes) {
+                    *made &= plane;
                 }
-                *choices.does(slots, group as usize) = planes;
+                *choices.does(slots, group) = made;
             }
             return;
         }
@@ -434,13 +445,15 @@ impl<L: Lanes, const BY_POLICY: bool> Choose<'_, L, BY_POLICY> {
         for (rank, &drawn) in rank.iter_mut().zip(&*drawn) {
             *rank = drawn & tally.several;
         }
-        if let [group] = active {
+        if let &[group] = active {
+            let (group, mut room) = (group as usize, None);
             let mut within = [lanes.empty(); 4];
             for (within, &rank) in within.iter_mut().zip(&*rank) {
                 *within = rank;
             }
-            let planes = legal(slots, *group as usize);
-            *choices.does(slots, *group as usize) = descend(&planes, within, lanes);
+            let planes =
+                legal_planes::<L, BY_POLICY>(choices, slots, preference, (role, group), &mut room);
+            *choices.does(slots, group) = descend(planes, within, lanes);
             return;
         }
         let taken = &mut taken[..active.len()];
@@ -474,19 +487,22 @@ impl<L: Lanes, const BY_POLICY: bool> Choose<'_, L, BY_POLICY> {
     }
 }
 
-/// The legal planes of a role's group, without the moves that may not be made.
+/// The legal planes of a role's group, without the moves that may not be made. `room` is used
+/// if they are not the slots as they stand.
 #[inline(always)]
-fn legal_planes<L: Lanes, const BY_POLICY: bool>(
+fn legal_planes<'a, L: Lanes, const BY_POLICY: bool>(
     choices: &Choices,
-    slots: &[L],
+    slots: &'a [L],
     preference: &Preference<L>,
-    role: usize,
-    group: usize,
-) -> [L; GROUP] {
-    let mut planes = *choices.legal(slots, group);
-    if BY_POLICY {
-        preference.restrict(role, group, &mut planes);
+    (role, group): (usize, usize),
+    room: &'a mut Option<[L; GROUP]>,
+) -> &'a [L; GROUP] {
+    let planes = choices.legal(slots, group);
+    if !BY_POLICY {
+        return planes;
     }
+    let planes = room.insert(*planes);
+    preference.restrict(role, group, planes);
     planes
 }
 
