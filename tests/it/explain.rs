@@ -50,12 +50,12 @@ fn estimates_beside_a_proof_are_marked() {
     assert!(told.contains("judgement: won") && told.contains("(take a 2)  100.0\n"), "{told}");
     assert!(told.contains("(take a 1)  50.0 (estimate)\n"), "{told}");
     assert!(told.contains("9 other moves were not searched: no value can be better\n"), "{told}");
-    let command = ["explain", "nim", "--player", "mcts", "--nodes", "45000"];
+    let command = ["explain", "nim", "--player", "mcts", "--nodes", "100000"];
     let told = workspace.run(&command).code(0).stdout();
     assert!(told.contains("judgement: won") && told.contains("(take a 2)  100.0, "), "{told}");
     let is_proven = |line: &str| line.contains(")  100.0") || line.contains(")  0.0");
     let others = told.lines().filter(|line| line.contains(" visits") && !is_proven(line));
-    assert!(others.clone().count() > 3, "{told}");
+    assert!(others.clone().count() > 1, "{told}");
     others.for_each(|line| assert!(line.contains(" (estimate), "), "{told}"));
 }
 
