@@ -14,9 +14,9 @@ pub(crate) fn cofactor(network: &Network, known: &[Lit]) -> Network {
     rebuild(&network, &with_known(&network, &moves))
 }
 
-/// The number of gates of the cofactor, where also conjunctions may be known, without goals and percepts, and the number of its
-/// moves that may be legal. Counted without building it, so gates that hashing would
-/// merge count separately.
+/// The number of gates of the cofactor without goals and percepts, and the number of its moves that
+/// may be legal; conjunctions may be known as well. Counted without building it, so gates that
+/// hashing would merge count separately.
 pub(crate) fn cofactor_size(network: &Network, known: &[Lit]) -> (usize, usize) {
     let (_, same_as) = folding_with_moves(network, known);
     let resolve = |lit: Lit| lit.replaced_by(&same_as);
