@@ -65,12 +65,6 @@ impl InFrames {
         self.time_frames.frame(self.step)
     }
 
-    /// Whether this is the first step of all.
-    #[inline(always)]
-    pub(super) fn is_first(&self) -> bool {
-        self.n_made == 0
-    }
-
     /// Goes on to the next step.
     #[inline(always)]
     pub(super) fn go_on(&mut self) {

@@ -51,16 +51,12 @@ impl<B: Lanes> Kernel for LastSteps<'_, '_, B> {
 
     #[inline(always)]
     fn run(mut self) -> PlayedOut {
-        let mut ended = self.running.empty();
+        let mut ended = self.end_at_start();
         let (mut n_states, mut longest) = (0, 0);
         let mut is_whole = true;
         for time in 0.. {
             if let Some(in_frames) = &self.in_frames {
-                if self.joining.iter().any(|joining| joining.wait == time) {
-                    self.slots.enter_first_frame();
-                } else {
-                    self.slots.enter_frame(Some(in_frames.frame()));
-                }
+                self.slots.enter_frame(Some(in_frames.frame()));
             }
             self.join(time);
             if self.running.any() {
@@ -103,6 +99,23 @@ impl<B: Lanes> Kernel for LastSteps<'_, '_, B> {
 }
 
 impl<B: Lanes> LastSteps<'_, '_, B> {
+    /// Ends the lanes that are terminal where they begin, if these are kept in time frames, of which
+    /// the code is right only after a step. Gives these lanes.
+    #[inline(always)]
+    fn end_at_start(&mut self) -> B {
+        let mut ended = self.running.empty();
+        if self.in_frames.is_none() {
+            return ended;
+        }
+        self.slots.compute_state();
+        let terminal = self.slots.slots[self.slots.results().terminal as usize];
+        for joining in &mut self.joining {
+            ended |= joining.lanes & terminal;
+            joining.lanes &= !terminal;
+        }
+        ended
+    }
+
     /// Begins with the lanes whose time it is.
     #[inline(always)]
     fn join(&mut self, time: usize) {

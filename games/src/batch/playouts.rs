@@ -201,6 +201,9 @@ impl<B: Lanes> Kernel for Run<'_, B> {
     #[inline(always)]
     fn run(mut self) -> Playouts {
         self.fill();
+        if self.in_frames.is_some() && self.starts_at_end() {
+            self.in_frames = None;
+        }
         self.running = self.start(self.running.full());
         let mut is_over = !self.running.any();
         while !is_over {
@@ -210,22 +213,13 @@ impl<B: Lanes> Kernel for Run<'_, B> {
                 break;
             }
             if let Some(in_frames) = &self.in_frames {
-                if in_frames.is_first() {
-                    self.slots.enter_first_frame();
-                } else {
-                    self.slots.enter_frame(Some(in_frames.frame()));
-                }
+                self.slots.enter_frame(Some(in_frames.frame()));
             }
             self.slots.compute_state();
             let at_end = self.slots.results().terminal as usize;
             let terminal = self.slots.slots[at_end] & self.running;
             if terminal.any() {
                 self.end(terminal);
-                if self.in_frames.as_ref().is_some_and(InFrames::is_first) {
-                    // What is known after a step does not hold where playouts start.
-                    self.in_frames = None;
-                    self.slots.enter_frame(None);
-                }
             }
             let mut live = self.running & !terminal;
             let cut = self.ages.of_age(self.limits.max_length, live);
@@ -278,6 +272,14 @@ impl<B: Lanes> Run<'_, B> {
         for (fact, &holds) in self.slots.slots[first..].iter_mut().zip(&self.origin.holds) {
             *fact = starts[usize::from(holds)];
         }
+    }
+
+    /// Whether the state that playouts start from, which all lanes have, is terminal. The code of
+    /// time frames is right only after a step.
+    #[inline(always)]
+    fn starts_at_end(&mut self) -> bool {
+        self.slots.compute_state();
+        self.slots.slots[self.slots.results().terminal as usize].any()
     }
 
     /// Whether no further playouts may start.

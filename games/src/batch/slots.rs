@@ -113,13 +113,6 @@ impl<B: Lanes> Slots<B> {
         self.chooser.ignores_others = frame.is_some();
     }
 
-    /// The same for a step at which lanes begin: what is known only after a step is not yet known.
-    #[inline(always)]
-    pub(super) fn enter_first_frame(&mut self) {
-        self.translation.frame = None;
-        self.chooser.ignores_others = true;
-    }
-
     /// Switches to this machine code, which was made for the width.
     pub(crate) fn take_machine(&mut self, machine: Arc<Machine>) {
         self.make_room(&machine.results);

@@ -70,7 +70,7 @@ impl Machine {
     }
 
     /// As [`new`](Self::new), for batches that play on: the next facts take the slots of the
-    /// facts where possible, by lanes as [`InPlace`] says.
+    /// facts, by lanes as [`InPlace`] says.
     pub(crate) fn in_place(
         graph: &Graph,
         task: &Task,
@@ -202,7 +202,7 @@ impl PartMachine {
     }
 }
 
-/// Code of all phases of a task whose inputs are renewed in place, as far as possible. The
+/// Code of all phases of a task whose inputs are renewed in place. The
 /// two slots after those of the task are masks: the lanes that take the next values, and those that
 /// keep the old ones. If it `leaves` facts, those whose next values are the old ones are left alone
 /// in all lanes.

@@ -35,7 +35,7 @@ pub(crate) struct Step {
 /// The part of a graph to compute, and the slots of its inputs.
 #[derive(Clone, Debug)]
 pub(crate) struct Task {
-    /// By input of the graph: its slot. Never written.
+    /// By input of the graph: its slot. Written only if inputs are renewed in place.
     pub(crate) inputs: Vec<u32>,
     /// The first slot that may be used for values.
     pub(crate) first_slot: u32,

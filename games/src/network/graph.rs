@@ -49,7 +49,7 @@ impl Lit {
         Self(self.0 ^ u32::from(negate))
     }
 
-    /// The literal of an input of a graph that says whether it is as in `holds`.
+    /// The literal of an input of a graph that holds if the input's value is `holds`.
     pub(crate) fn of_input(input: usize, holds: bool) -> Self {
         Self::new(1 + input as u32, !holds)
     }
@@ -237,7 +237,7 @@ impl Graph {
     }
 
     /// The literals of which one is the conjunction, in ascending order; `None` if they are more
-    /// than `most`.
+    /// than `most`, or some are met again and again.
     pub(crate) fn factors<A: Array<Item = Lit>>(
         &self,
         whole: Lit,
@@ -245,7 +245,9 @@ impl Graph {
     ) -> Option<SmallVec<A>> {
         let mut factors = SmallVec::<A>::new();
         let mut todo: SmallVec<[Lit; 8]> = SmallVec::from_slice(&[whole]);
+        let mut n_left = 8 * most;
         while let Some(one) = todo.pop() {
+            n_left = n_left.checked_sub(1)?;
             match self.operands(one.node()) {
                 Some(operands) if !one.is_negated() => todo.extend(operands),
                 _ if one == Lit::TRUE || factors.contains(&one) => {}
@@ -294,6 +296,32 @@ mod tests {
         assert_eq!(graph.n_ands(), 0);
         assert_eq!(graph.and(a, b), graph.and(b, a));
         assert_eq!(graph.n_ands(), 1);
+    }
+
+    #[test]
+    fn factors_are_those_of_the_whole_tree() {
+        let mut graph = Graph::new(4);
+        let inputs: Vec<Lit> = (0..4).map(|at| graph.input(at)).collect();
+        let whole = graph.all(&mut vec![inputs[0], !inputs[1], inputs[2]]);
+        let either = graph.or(whole, inputs[3]);
+        let factors = |graph: &Graph, lit, most| graph.factors::<[Lit; 8]>(lit, most);
+        assert_eq!(factors(&graph, whole, 3).unwrap()[..], [inputs[0], !inputs[1], inputs[2]]);
+        assert_eq!(factors(&graph, whole, 2), None);
+        assert_eq!(factors(&graph, either, 3).unwrap()[..], [either]);
+        assert_eq!(factors(&graph, Lit::TRUE, 3).unwrap()[..], []);
+    }
+
+    /// Each level is in the next one twice, so there are 2^60 ways down.
+    #[test]
+    fn factors_that_are_met_too_often_are_given_up() {
+        let mut graph = Graph::new(121);
+        let mut whole = graph.input(120);
+        for level in 0..60 {
+            let [left, right] = [0, 1].map(|side| graph.input(2 * level + side));
+            let [left, right] = [left, right].map(|side| graph.and(whole, side));
+            whole = graph.and(left, right);
+        }
+        assert_eq!(graph.factors::<[Lit; 8]>(whole, 1000), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Conditions of the end that a step cannot bring about.
 //!
-//! Only positions that are not terminal are left, so whatever ends the game does not hold in them.
+//! A move is made only in positions that are not terminal, so no condition of the end holds there.
 //! Where a step leaves alone all that such a condition rests on, it does not hold after the step
 //! either: no line of stones is completed by the other role's move. This is induction over one
 //! step. (Sheeran, Singh and Stålmarck, "Checking safety properties using induction and a
@@ -11,16 +11,16 @@ use smallvec::SmallVec;
 use super::cofactor::folding_with_moves;
 use super::{Lit, Network};
 
-/// Conditions of the end that are told apart, at most.
+/// Maximum number of conditions; if there are more, none is left out.
 const MAX_CONDITIONS: usize = 1000;
 
 /// The conditions each of which ends the game.
 #[derive(Clone, Debug)]
-pub(super) struct Ends {
+pub(super) struct EndConditions {
     conditions: SmallVec<[Lit; 8]>,
 }
 
-impl Ends {
+impl EndConditions {
     pub(super) fn new(network: &Network) -> Self {
         let absent: SmallVec<[Lit; 8]> =
             network.graph.factors(!network.terminal, MAX_CONDITIONS).unwrap_or_default();

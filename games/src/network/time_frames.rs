@@ -14,7 +14,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::cofactor::{cofactor_size, folding_with_moves};
 use super::samples::Samples;
-use super::stale_ends::Ends;
+use super::stale_ends::EndConditions;
 use super::{Lit, Network};
 use crate::State;
 
@@ -67,8 +67,9 @@ pub(crate) struct TimeFrames {
 /// What is known at all steps of a frame.
 #[derive(Clone, Debug)]
 pub(crate) struct TimeFrame {
-    /// Literals of facts, of moves, and of [conditions of the end](Ends) that hold, these only after
-    /// a step from a position that was not terminal.
+    /// Literals that hold: of facts, of moves, and of the absence of
+    /// [conditions of the end](EndConditions), which is known only after a step from a position that
+    /// was not terminal.
     pub(crate) known: Vec<Lit>,
 }
 
@@ -238,7 +239,7 @@ struct Search<'n> {
     /// The step that follows the last one.
     again: usize,
     period: usize,
-    ends: Ends,
+    ends: EndConditions,
     /// The gates of the network.
     n_gates: usize,
     /// What a step costs without frames.
@@ -254,7 +255,7 @@ impl<'n> Search<'n> {
         let (n_gates, n_moves) = cofactor_size(network, &[]);
         // Playouts may keep the turns of the roles without frames, too.
         let price = price(n_gates, n_moves / period);
-        let ends = Ends::new(network);
+        let ends = EndConditions::new(network);
         Self { network, steps, again, period, ends, n_gates, price, lengths: OnceCell::new() }
     }
 
@@ -262,8 +263,8 @@ impl<'n> Search<'n> {
         *self.lengths.get_or_init(|| sample_lengths(self.network))
     }
 
-    /// By frame: the literals that hold at all its steps, of which the first ones are given their
-    /// frames.
+    /// By frame: the literals that hold at all its steps. `frame_of_step` has the frames of the first
+    /// steps, or of all.
     fn known(&self, frame_of_step: &[usize]) -> Vec<Vec<Lit>> {
         let facts = facts_by_frame(&self.steps[..frame_of_step.len()], frame_of_step);
         let mut known: Vec<Vec<Lit>> = facts.iter().map(Facts::literals).collect();
@@ -273,7 +274,7 @@ impl<'n> Search<'n> {
         let next = (0..frame_of_step.len()).filter_map(|step| frame_of_step.get(after(step)));
         let follows: BTreeSet<_> = next.copied().zip(frame_of_step.iter().copied()).collect();
         for (frame, known) in known.iter_mut().enumerate() {
-            // Nothing ends the game where a match begins.
+            // Frames are not used for starts that are terminal.
             let mut ends = self.ends.all().to_vec();
             for (_, before) in follows.range((frame, 0)..(frame + 1, 0)) {
                 ends.retain(|end| stale[*before].contains(end));

@@ -221,7 +221,8 @@ fn sums_are_what_uniform_play_is_worth() {
     }
 }
 
-/// A start that no play leads to, won by the role whose turn it is, beside others.
+/// A start that no play leads to, won by the role whose turn it is, beside others; enough playouts
+/// for time frames.
 #[test]
 fn sums_of_a_start_that_is_won_already() {
     for mut machine in machines("hex") {
@@ -232,12 +233,12 @@ fn sums_of_a_start_that_is_won_already() {
         let won = machine.state_of(&facts).unwrap();
         let starts = [children(machine.as_mut(), &initial)[0].clone(), won, initial];
         let plan =
-            PlayoutPlan { per_start: 16, max_length: 100, seed: 1, ..PlayoutPlan::default() };
+            PlayoutPlan { per_start: 86, max_length: 100, seed: 1, ..PlayoutPlan::default() };
         let sums = sums(machine.as_mut(), &starts, &plan);
-        assert_eq!(sums.rewards(1, RoleId(0)), 1600, "{}", machine.reasoner());
+        assert_eq!(sums.rewards(1, RoleId(0)), 8600, "{}", machine.reasoner());
         for start in [0, 2] {
-            assert_eq!(sums.n_scored(start), 16);
-            assert!((100..1500).contains(&sums.rewards(start, RoleId(0))));
+            assert_eq!(sums.n_scored(start), 86);
+            assert!((1000..7600).contains(&sums.rewards(start, RoleId(0))));
         }
     }
 }

@@ -65,10 +65,13 @@ pub(super) fn translate(operations: &Operations, schedule: &Schedule, target: Ta
             allocator.end();
             from = to;
         }
-        if allocator.is_last_phase && schedule.n_renewed > 0 {
-            chunks.starts.push(allocator.encoder.begin());
-            allocator.renew(&outputs[..schedule.n_renewed]);
-            allocator.end();
+        if allocator.is_last_phase {
+            let copies = allocator.copies(&outputs[..schedule.n_renewed]);
+            if !copies.is_empty() {
+                chunks.starts.push(allocator.encoder.begin());
+                allocator.copy(&copies);
+                allocator.end();
+            }
         }
         chunks.bytes = std::mem::take(&mut allocator.encoder.bytes);
         phases.push(chunks);
@@ -179,15 +182,18 @@ impl<'a> Allocator<'a> {
         self.encoder.end();
     }
 
-    /// Copies the values that are in slots of their own into those of the inputs that they renew.
-    fn renew(&mut self, values: &[Value]) {
-        for (&value, input) in values.iter().zip(1..) {
-            let (from, to) = (self.home[value as usize], self.given[input]);
-            if from != to {
-                let register = self.take(0);
-                self.encoder.load(register, Place::Slot(from));
-                self.encoder.store(to, register);
-            }
+    /// The slots of values that renew the inputs, where they are not the inputs' own, and those.
+    fn copies(&self, values: &[Value]) -> Vec<[u32; 2]> {
+        let slots = values.iter().map(|&value| self.home[value as usize]).zip(&self.given[1..]);
+        slots.filter(|(from, to)| from != *to).map(|(from, &to)| [from, to]).collect()
+    }
+
+    /// Copies slots into others.
+    fn copy(&mut self, slots: &[[u32; 2]]) {
+        for &[from, to] in slots {
+            let register = self.take(0);
+            self.encoder.load(register, Place::Slot(from));
+            self.encoder.store(to, register);
         }
     }
 
