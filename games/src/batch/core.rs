@@ -188,7 +188,7 @@ impl<B: Lanes> Core for Slots<B> {
     }
 
     fn terminal(&self) -> &[u64] {
-        self.slots[self.results().terminal as usize].words()
+        Slots::terminal(self).words()
     }
 
     fn goal(&self, role: usize, index: usize) -> &[u64] {

@@ -61,8 +61,7 @@ impl<B: Lanes> Kernel for LastSteps<'_, '_, B> {
             self.join(time);
             if self.running.any() {
                 self.slots.compute_state();
-                let terminal =
-                    self.slots.slots[self.slots.results().terminal as usize] & self.running;
+                let terminal = *self.slots.terminal() & self.running;
                 if terminal.any() {
                     ended |= terminal;
                     longest = self.longest(terminal, time).max(longest);
@@ -108,7 +107,7 @@ impl<B: Lanes> LastSteps<'_, '_, B> {
             return ended;
         }
         self.slots.compute_state();
-        let terminal = self.slots.slots[self.slots.results().terminal as usize];
+        let terminal = *self.slots.terminal();
         for joining in &mut self.joining {
             ended |= joining.lanes & terminal;
             joining.lanes &= !terminal;

@@ -216,8 +216,7 @@ impl<B: Lanes> Kernel for Run<'_, B> {
                 self.slots.enter_frame(Some(in_frames.frame()));
             }
             self.slots.compute_state();
-            let at_end = self.slots.results().terminal as usize;
-            let terminal = self.slots.slots[at_end] & self.running;
+            let terminal = *self.slots.terminal() & self.running;
             if terminal.any() {
                 self.end(terminal);
             }
@@ -279,7 +278,7 @@ impl<B: Lanes> Run<'_, B> {
     #[inline(always)]
     fn starts_at_end(&mut self) -> bool {
         self.slots.compute_state();
-        self.slots.slots[self.slots.results().terminal as usize].any()
+        self.slots.terminal().any()
     }
 
     /// Whether no further playouts may start.

@@ -159,6 +159,12 @@ impl<B: Lanes> Slots<B> {
         }
     }
 
+    /// The terminal lanes, as last computed.
+    #[inline(always)]
+    pub(super) fn terminal(&self) -> &B {
+        &self.slots[self.results().terminal as usize]
+    }
+
     /// Computes the next state.
     #[inline(always)]
     pub(crate) fn compute_next(&mut self) {
