@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Code for AVX2 has one instruction for each AND, AND-NOT, OR or XOR; code for
-//! AVX-512 one for each gate of three operands. Without
-//! AVX-512, code for single words uses general registers (`general`), and copies a
+//! AVX-512 one for each gate of three operands. Code for
+//! single words uses general registers (`general`), and copies a
 //! value first where an instruction would overwrite it too early. Most of what it gains over the
 //! [`interpreter`](super::interpreter) is that values which are used soon again
 //! stay in registers (`allocate`). A block that is wider than a register is

@@ -62,12 +62,10 @@ pub(crate) fn common_price(n_moves: usize, n_gates: u64) -> u64 {
 
 /// The price of gates for one position.
 pub(crate) fn gates_price(n_gates: u64) -> u64 {
-    match (has_avx512(), has_avx2()) {
-        // Not measured; all other prices of one position are of a CPU with AVX2.
-        (true, _) => n_gates,
-        (_, true) => n_gates * 7 / 4,
+    match has_avx2() {
+        true => n_gates * 7 / 4,
         // Interpreted.
-        _ => n_gates * 7,
+        false => n_gates * 7,
     }
 }
 

@@ -112,7 +112,7 @@ struct Allocator<'a> {
     in_place: &'a BTreeMap<Value, Value>,
     is_last_phase: bool,
     /// Values are in general registers.
-    is_general: bool,
+    is_words: bool,
     uses: &'a Uses,
     encoder: Encoder,
     /// By value: its slot, else [`NOWHERE`].
@@ -159,7 +159,7 @@ impl<'a> Allocator<'a> {
             given: &schedule.given,
             in_place: &schedule.in_place,
             is_last_phase: false,
-            is_general: target.is_general(),
+            is_words: target.is_words(),
             uses,
             encoder: Encoder::new(target),
             home,
@@ -267,7 +267,7 @@ impl<'a> Allocator<'a> {
 
     /// The register of an operand that is not needed any more, if the instruction overwrites one.
     fn overwritten(&self, operator: Operator, first: u8, last: Place) -> Option<u8> {
-        if !self.is_general || operator == Operator::AndNot {
+        if !self.is_words || operator == Operator::AndNot {
             return None;
         }
         let last = match last {

@@ -40,23 +40,19 @@ impl Encoder {
         self.start
     }
 
-    /// Ends a function. The upper parts of vector registers are left zero: by VZEROUPPER, unless it
-    /// is code for words, which never sets them.
+    /// Ends a function. The upper parts of vector registers are left zero, by VZEROUPPER.
     pub(super) fn end(&mut self) {
-        if self.target.is_general() {
+        if self.target.is_words() {
             return general::close(&mut self.bytes, self.start, self.n_used);
         }
-        if !self.target.is_words() {
-            self.bytes.extend([0xC5, 0xF8, 0x77]);
-        }
-        self.bytes.push(0xC3);
+        self.bytes.extend([0xC5, 0xF8, 0x77, 0xC3]);
     }
 
     /// `to = operator(first, last)`: VPAND, VPANDN, VPOR, VPXOR, of AVX-512 those
     /// for quadwords.
     pub(super) fn binary(&mut self, operator: Operator, to: u8, first: u8, last: Place) {
         self.n_used = self.n_used.max(usize::from(to) + 1);
-        if self.target.is_general() {
+        if self.target.is_words() {
             return general::binary(&mut self.bytes, operator, to, first, last);
         }
         self.instruction(MAP_0F, PREFIX_66, opcode(operator), to, first, last);
@@ -70,25 +66,21 @@ impl Encoder {
         self.bytes.push(table);
     }
 
-    /// `to = from`: VMOVDQU, VMOVDQU64; of words, VMOVQ; MOV of general registers.
+    /// `to = from`: VMOVDQU, VMOVDQU64; MOV of general registers.
     pub(super) fn load(&mut self, to: u8, from: Place) {
         self.n_used = self.n_used.max(usize::from(to) + 1);
-        if self.target.is_general() {
+        if self.target.is_words() {
             return general::load(&mut self.bytes, to, from);
         }
-        let is_word = self.target.is_words() && matches!(from, Place::Slot(_));
-        let opcode = if is_word { 0x7E } else { 0x6F };
-        self.instruction(MAP_0F, PREFIX_F3, opcode, to, 0, from);
+        self.instruction(MAP_0F, PREFIX_F3, 0x6F, to, 0, from);
     }
 
-    /// Writes a register into a slot: VMOVDQU, VMOVDQU64; of words, VMOVQ; MOV of general registers.
+    /// Writes a register into a slot: VMOVDQU, VMOVDQU64; MOV of general registers.
     pub(super) fn store(&mut self, slot: u32, from: u8) {
-        if self.target.is_general() {
+        if self.target.is_words() {
             return general::store(&mut self.bytes, slot, from);
         }
-        let (prefix, opcode) =
-            if self.target.is_words() { (PREFIX_66, 0xD6) } else { (PREFIX_F3, 0x7F) };
-        self.instruction(MAP_0F, prefix, opcode, from, 0, Place::Slot(slot));
+        self.instruction(MAP_0F, PREFIX_F3, 0x7F, from, 0, Place::Slot(slot));
     }
 
     fn instruction(
@@ -105,11 +97,7 @@ impl Encoder {
             Place::Slot(_) => BASE,
         };
         if self.target.is_avx512 {
-            // A word is read as every element; VMOVQ has but one.
-            let is_broadcast = self.target.is_words()
-                && matches!(last, Place::Slot(_))
-                && !matches!(opcode, 0x7E | 0xD6);
-            self.evex(map, prefix, register, second, rm, is_broadcast);
+            self.evex(map, prefix, register, second, rm);
         } else {
             self.vex(map, prefix, register, second, rm);
         }
@@ -146,21 +134,17 @@ impl Encoder {
     }
 
     /// Four bytes. Elements are quadwords, and nothing is masked.
-    fn evex(&mut self, map: u8, prefix: u8, register: u8, second: u8, rm: u8, is_broadcast: bool) {
+    fn evex(&mut self, map: u8, prefix: u8, register: u8, second: u8, rm: u8) {
         let bit = |number: u8, at: u8| !number >> at & 1;
         // A register as last operand has its fifth bit where an index would be.
         let first =
             bit(register, 3) << 7 | bit(rm, 4) << 6 | bit(rm, 3) << 5 | bit(register, 4) << 4 | map;
-        let length = match self.target.register {
-            64 => 2,
-            32 => 1,
-            _ => 0,
-        };
+        let length = if self.target.register == 64 { 2 } else { 1 };
         self.bytes.extend([
             0x62,
             first,
             1 << 7 | (!second & 15) << 3 | 1 << 2 | prefix,
-            length << 5 | u8::from(is_broadcast) << 4 | bit(second, 4) << 3,
+            length << 5 | bit(second, 4) << 3,
         ]);
     }
 }

@@ -1,8 +1,8 @@
 //! The few instructions over general registers that code for words needs, as bytes.
 //!
-//! Without AVX-512, vector instructions read more than a word from memory, so each would need
-//! a second one that loads the word. Those of general registers read a word, are shorter, and
-//! overwrite an operand, but for `ANDN` (BMI1, which [`Avx2`](super::super::features::Avx2)
+//! Vector instructions of AVX2 read more than a word from memory, so each would need a second one
+//! that loads the word. Those of AVX-512 are twice as long. Those of general registers read a word,
+//! and overwrite an operand, but for `ANDN` (BMI1, which [`Avx2`](super::super::features::Avx2)
 //! vouches for).
 
 use super::operands::{BASE, Operator, Place};

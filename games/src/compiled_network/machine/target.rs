@@ -11,7 +11,7 @@ use crate::compiled_network::width::Width;
 pub(crate) struct Target {
     /// Bytes of a block.
     pub(crate) block: usize,
-    /// Bytes of a register: 32 or 64; 8, the bytes in use, where blocks are words.
+    /// Bytes of a register: 32 or 64; 8 where blocks are words, which are in general registers.
     pub(crate) register: usize,
     /// Whether there are the instructions of AVX-512 for this register.
     pub(crate) is_avx512: bool,
@@ -29,23 +29,18 @@ impl Target {
         }
     }
 
-    /// What this CPU is best at where blocks are single words.
+    /// Single words, if there is BMI1 (as on all CPUs with AVX2). Vector instructions gain nothing:
+    /// with AVX-512 a gate of three operands is one instruction, but a longer one.
     pub(crate) fn detect_words() -> Result<Self, NoMachineCode> {
         match has_avx2() {
-            true => Ok(Self { block: 8, register: 8, is_avx512: has_avx512() }),
+            true => Ok(Self { block: 8, register: 8, is_avx512: false }),
             false => Err(NoMachineCode::Cpu),
         }
     }
 
-    /// Whether blocks are single words.
+    /// Whether blocks are single words, in general registers.
     pub(super) fn is_words(self) -> bool {
         self.register == 8
-    }
-
-    /// Whether values are in general registers: words, unless there are the vector instructions of
-    /// AVX-512, which read single words and compute gates of three operands.
-    pub(super) fn is_general(self) -> bool {
-        self.is_words() && !self.is_avx512
     }
 
     /// Whether this CPU has the instructions.
@@ -58,7 +53,7 @@ impl Target {
     }
 
     pub(super) fn n_registers(self) -> usize {
-        if self.is_general() {
+        if self.is_words() {
             general::N_REGISTERS
         } else if self.is_avx512 {
             32
