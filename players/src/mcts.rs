@@ -40,6 +40,7 @@ mod tree;
 mod visits;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use games::solve::ValueTable;
 use games::{MoveId, PlayoutMoves, ReasoningError, State, StateMachine};
@@ -70,6 +71,10 @@ pub(crate) const KIND: PlayerKind = PlayerKind {
     plays_hidden_information: false,
     make,
 };
+
+/// The share of a start clock in which the value of the game may be proven, before anything is
+/// learned: small games take a few milliseconds.
+const SOON: f64 = 0.05;
 
 const ITERATIONS: OptionSpec = OptionSpec {
     name: "iterations",
@@ -344,6 +349,16 @@ impl Seated {
         unless_cancelled(team::search(search, track.machine.as_mut(), machines, state, stop, limit))
     }
 
+    /// Whether the value of a state is proven in the first part of the time to the deadline. If not,
+    /// the tree is there for the search that follows.
+    fn is_settled_soon(&mut self, state: &State, stop: &Stop) -> Result<bool, ReasoningError> {
+        let Some(deadline) = stop.deadline() else { return Ok(false) };
+        let now = Instant::now();
+        let soon = now + deadline.saturating_duration_since(now).mul_f64(SOON);
+        self.run(state, &stop.clone().at(soon), u64::MAX)?;
+        Ok(self.search.is_settled())
+    }
+
     /// The move to play at the root, and what was found of it.
     fn answer(&self, root: u32, rng: &mut Pcg64) -> (Option<MoveId>, Deliberation) {
         self.search.answer(root, self.track.role, rng)
@@ -373,7 +388,7 @@ impl Player for Mcts {
         }
         let mut note = None;
         let n_strategic = seated.search.roles.strategic.len();
-        if self.learns && n_strategic > 1 {
+        if self.learns && n_strategic > 1 && !seated.is_settled_soon(&state, stop)? {
             let machine = seated.track.machine.as_ref();
             let learned = self_play::learn(machine, self.settings, seed, &mut self.rng, stop);
             if let Some(learned) = unless_cancelled(learned)? {

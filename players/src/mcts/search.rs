@@ -277,8 +277,7 @@ impl Search {
         let width = machine.playout_width();
         while self.counters.descents < limit
             && !stop.is_due(self.counters.nodes)
-            && !self.tree.is_settled(self.root)
-            && !self.best_line.is_perfect()
+            && !self.is_settled()
             && !self.is_broken
             && !self.is_decided(end)
         {
@@ -343,6 +342,11 @@ impl Search {
             leaves = leaves.min((playouts / lanes).max(1));
         }
         Some((leaves, lanes))
+    }
+
+    /// Whether nothing more can be found out about the value of the position.
+    pub(super) fn is_settled(&self) -> bool {
+        self.tree.is_settled(self.root) || self.best_line.is_perfect()
     }
 
     /// Later questions end once the move of this role is decided; `None` for at their end.

@@ -1,6 +1,7 @@
 //! Monte-Carlo tree search: what it proves, what it finds, and what it keeps to.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use games::StateMachine;
 use players::learning::{Trainer, TrainingSettings};
@@ -170,6 +171,18 @@ fn threads_share_a_tree() {
     assert!(found.nodes > one.nodes / 2 && found.candidates.len() == 7, "{found:?}");
     let solved = solved(network("aima_two_ply").as_mut(), 0, [("threads", 2.into())]);
     assert_eq!((solved.0.as_str(), solved.1.value, solved.1.completed), ("a1", Some(3.0), true));
+}
+
+/// What is proven in the first part of a start clock leaves nothing to learn.
+#[test]
+fn a_game_that_is_soon_solved_ends_the_start_clock() {
+    let machine = network("tic_tac_toe");
+    let mut player = player("mcts", []);
+    let stop = Stop::never().at(Instant::now() + Duration::from_secs(60));
+    player.start(seat(machine.as_ref(), 0, 1), &stop).unwrap();
+    let found = player.deliberation().unwrap();
+    assert!(found.completed && found.value == Some(50.0), "{found:?}");
+    assert!(found.notes.iter().all(|note| !note.contains("self-play")), "{found:?}");
 }
 
 /// With an evaluation of `train` it plays no playouts, repeats itself, and wins at breakthrough
