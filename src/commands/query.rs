@@ -1,6 +1,6 @@
 //! Querying the results of a run in SQL.
 
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
@@ -13,6 +13,7 @@ use super::run_name::folder;
 use crate::exit_code;
 use crate::failure::{CommandResult, Failure};
 use crate::output::to_stdout;
+use crate::regular_file;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -123,11 +124,10 @@ fn sql(arguments: &Arguments) -> Result<String, Failure> {
 
 fn read(file: &Path) -> anyhow::Result<String> {
     if file.as_os_str() == "-" {
-        let mut sql = String::new();
-        std::io::stdin().read_to_string(&mut sql).context("cannot read standard input")?;
-        return Ok(sql);
+        let sql = regular_file::read_text_of(std::io::stdin());
+        return sql.context("cannot read standard input");
     }
-    std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))
+    regular_file::read_text(file).with_context(|| format!("cannot read {}", file.display()))
 }
 
 fn questions() -> String {

@@ -142,7 +142,7 @@ impl LimitsTable {
 /// The first thing that is wrong.
 pub fn read_file(path: &Path, overrides: &Overrides) -> Result<Spec, SpecError> {
     let unreadable = |source| SpecError::Unreadable { path: path.to_owned(), source };
-    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    let text = crate::regular_file::read_text(path).map_err(unreadable)?;
     read(&text, &path.display().to_string(), path.parent().unwrap_or(Path::new("")), overrides)
 }
 

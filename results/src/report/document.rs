@@ -64,6 +64,7 @@ pub(super) fn facts(standings: &Standings) -> String {
     let unscored = some(n_complete - standings.n_scored, "unscored");
     let aborted = match standings.n_aborted {
         0 => String::new(),
+        n if n_complete == 0 => format!(" ({} aborted)", count(n, "match was", "matches were")),
         n => format!(" ({} aborted)", count(n, "more match was", "more matches were")),
     };
     let blocks = count(standings.n_blocks, "block", "blocks");

@@ -186,7 +186,7 @@ fn probabilities(page: &Page<'_>) -> String {
     let description = format!(
         "For each rank the probability (in percent) that the player truly has it, from {} \
          resamples of whole blocks. Players that \
-         tie in a resample share the ranks. Cells are empty below 0.05 %, and `<0.1` up to 0.1 %.{}",
+         tie in a resample share the ranks. Cells are empty below 0.05 %, and <0.1 up to 0.1 %.{}",
         ranks.n_resamples,
         exact_games(page)
     );
