@@ -463,6 +463,18 @@ pub enum Enforcement {
     Exact,
 }
 
+impl Enforcement {
+    /// The time of a remote or launched player for a clock, without the margin.
+    #[must_use]
+    pub fn remote_time(self, clock: Duration) -> Duration {
+        match self {
+            // Of longer clocks no more than whole seconds are announced.
+            Self::Announced => clock.max(Duration::from_secs(1)),
+            Self::Exact => clock,
+        }
+    }
+}
+
 /// Which value counts when the rules give several for one role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]

@@ -13,8 +13,8 @@ use results::record::Budget;
 use serde::Serialize;
 
 use super::plan::Experiment;
-use crate::manager::{PlayerSource, PreparedGame};
-use crate::schedule::{Round, TimeBudget};
+use crate::manager::{Enforcement, PlayerSource, PreparedGame};
+use crate::schedule::{Clocks, Round, TimeBudget};
 use crate::spec::Contestant;
 
 /// Matches of random moves played of each game.
@@ -83,18 +83,19 @@ pub fn estimate(
         has_thinkers = true;
         let game = &experiment.games[round.game];
         let lines = lines.entry(round.game).or_insert_with(|| Lines::of(game, spec.seed));
-        let all: Vec<Pace> = thinkers.iter().map(|player| Pace::clocks(player, *time)).collect();
+        let clocks = |player: &&Contestant| Pace::clocks(player, *time, spec.rules.enforcement);
+        let all: Vec<Pace> = thinkers.iter().map(clocks).collect();
         let deadline = *given_up.get_or_insert_with(|| Instant::now() + TRYING);
         let tried = thinkers.iter().zip(&all).map(|(player, clocks)| {
             let is_time = Instant::now() < deadline;
-            let tried = is_time.then(|| Pace::tried(player, *time, game, &lines.first)).flatten();
+            let tried = is_time.then(|| Pace::tried(player, *clocks, game, &lines.first)).flatten();
             tried.unwrap_or(*clocks)
         });
         let tried: Vec<Pace> = tried.collect();
         let n_matches = left(&round) as f64;
-        let seconds = |paces: &[Pace]| n_matches * match_seconds(paces, &round, lines.n_choices);
-        total.at_most += seconds(&all);
-        total.about += seconds(&tried) + n_matches * lines.seconds;
+        total.at_most += n_matches * most_seconds(&all, &round, lines);
+        let about = match_seconds(&tried, &round, lines.n_choices) + lines.seconds;
+        total.about += n_matches * about;
     }
     let at_once = f64::from(experiment.concurrency);
     // What random moves take is within what the clocks leave, but it is measured.
@@ -121,26 +122,43 @@ fn match_seconds(paces: &[Pace], round: &Round, n_choices: f64) -> f64 {
     start + play * n_choices
 }
 
+/// As [`match_seconds`], at most: some players are asked at each step, even if another role moves.
+fn most_seconds(paces: &[Pace], round: &Round, lines: &Lines) -> f64 {
+    let seconds = match_seconds(paces, round, lines.n_choices);
+    let asked = paces.iter().filter(|pace| pace.is_always_asked);
+    let each_step =
+        asked.map(|pace| pace.start.as_secs_f64() + pace.play.as_secs_f64() * lines.n_steps);
+    each_step.fold(seconds, f64::max)
+}
+
 /// How long one player thinks in a game.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
     start: Duration,
     /// For each move, on average.
     play: Duration,
+    /// It is asked for a move where it has no choice, too.
+    is_always_asked: bool,
 }
 
 impl Pace {
     /// The pace of a player that uses up its clocks.
-    fn clocks(player: &Contestant, time: TimeBudget) -> Self {
-        let clocks = player.config.odds.apply(time).clocks;
-        Self { start: clocks.start, play: clocks.play }
+    fn clocks(player: &Contestant, time: TimeBudget, enforcement: Enforcement) -> Self {
+        let Clocks { start, play, .. } = player.config.odds.apply(time).clocks;
+        match player.config.source {
+            PlayerSource::BuiltIn { .. } => Self { start, play, is_always_asked: false },
+            _ => {
+                let [start, play] = [start, play].map(|clock| enforcement.remote_time(clock));
+                Self { start, play, is_always_asked: true }
+            }
+        }
     }
 
     /// That of a built-in player, by what it does with a little time; `None` if it
     /// cannot be tried.
     fn tried(
         player: &Contestant,
-        time: TimeBudget,
+        clocks: Self,
         game: &PreparedGame,
         line: &[Step],
     ) -> Option<Self> {
@@ -151,7 +169,6 @@ impl Pace {
         }
         let role = busiest(line, machine.game())?;
         let tried = (crate::built_in::find(kind)?.make)(options).ok()?;
-        let clocks = Self::clocks(player, time);
         machine.prepare();
         let seat = Seat {
             machine: machine.into(),
@@ -185,7 +202,7 @@ fn try_pace(mut player: Box<dyn Player>, seat: Seat, clocks: Pace, line: &[Step]
     }
     player.abort();
     let n = u32::try_from(thoughts.len()).ok().filter(|&n| n > 0)?;
-    Some(Pace { start, play: thoughts.iter().sum::<Duration>() / n })
+    Some(Pace { start, play: thoughts.iter().sum::<Duration>() / n, ..clocks })
 }
 
 /// How long a player thinks about a request: the measured time if it finished within the
@@ -225,7 +242,9 @@ struct Step {
 /// A few matches of random moves.
 struct Lines {
     first: Vec<Step>,
-    /// Steps in which a role has a choice, on average.
+    /// Steps, on average.
+    n_steps: f64,
+    /// Those in which a role has a choice, on average.
     n_choices: f64,
     /// Seconds that one takes.
     seconds: f64,
@@ -241,7 +260,8 @@ impl Lines {
         let has_choice = |step: &&Step| step.legal.iter().any(|legal| legal.len() > 1);
         let n_choices = lines.iter().flatten().filter(has_choice).count();
         let n_choices = n_choices as f64 / f64::from(PLAYOUTS);
-        Self { first: lines.into_iter().next().unwrap_or_default(), n_choices, seconds }
+        let n_steps = lines.iter().map(Vec::len).sum::<usize>() as f64 / f64::from(PLAYOUTS);
+        Self { first: lines.into_iter().next().unwrap_or_default(), n_steps, n_choices, seconds }
     }
 }
 

@@ -494,10 +494,7 @@ fn whole_seconds(clock: Duration) -> u64 {
 
 fn clock(time: Duration, margin: Duration, budget: Budget, enforcement: Enforcement) -> Clock {
     let announced_s = whole_seconds(time);
-    let remote_time = match enforcement {
-        Enforcement::Announced => time.max(Duration::from_secs(announced_s)),
-        Enforcement::Exact => time,
-    };
+    let remote_time = enforcement.remote_time(time);
     let remote_wait = remote_time + margin;
     match budget {
         Budget::Clock => Clock {
