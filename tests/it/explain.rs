@@ -524,7 +524,8 @@ fn a_search_without_a_value_says_so() {
 #[test]
 fn a_start_clock_is_used_to_prepare() {
     let workspace = Workspace::new();
-    let command = ["explain", "nim", "--player", "mcts", "--nodes", "2000"];
+    // A game that is not solved at once.
+    let command = ["explain", "connect_four", "--player", "mcts", "--nodes", "2000"];
     let without = workspace.run(&command).code(0).stdout();
     assert!(!without.contains("self-play"), "{without}");
     let with = workspace.run(&[&command[..], &["--start-clock", "6s"]].concat()).code(0).stdout();

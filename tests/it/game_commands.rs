@@ -785,6 +785,12 @@ fn exit_codes_do_not_rest_on_readers() {
     let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("gamemaster"));
     command.current_dir(folder.path()).args(["game", "bench", "broken.kif"]);
     assert_eq!(command.stdout(Stdio::null()).stderr(full()).status().unwrap().code(), Some(3));
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("gamemaster"));
+    command.args(["game", "list"]).stdout(full()).stderr(Stdio::piped());
+    let ended = command.spawn().unwrap().wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(said.contains("cannot write to standard output: No space left"), "{said}");
 }
 
 /// Play that never ends: its lines are longer than the call stack holds, and its nodes more

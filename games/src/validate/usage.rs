@@ -59,13 +59,14 @@ impl Usage<'_> {
 
     fn roles(&mut self) -> Vec<SymbolId> {
         let mut roles = Vec::new();
+        let mut met = FxHashSet::default();
         for clause in self.clauses {
             if self.keyword(&clause.head) != Some(Keyword::Role) || !clause.body.is_empty() {
                 continue;
             }
             let argument = &clause.head.arguments[0];
             match argument.kind {
-                ArgumentKind::Constant(role) if roles.contains(&role) => {
+                ArgumentKind::Constant(role) if met.contains(&role) => {
                     let name = self.rulesheet.spelling(role);
                     self.findings.warning(
                         "duplicate-role",
@@ -77,6 +78,7 @@ impl Usage<'_> {
                 }
                 ArgumentKind::Constant(role) => {
                     roles.push(role);
+                    met.insert(role);
                     self.chance(role, argument.span);
                 }
                 // Reported as a fact with a variable.
