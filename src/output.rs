@@ -14,17 +14,22 @@ pub fn to_stdout(write: impl FnOnce(&mut StdoutLock<'static>) -> CommandResult) 
         Ok(code)
     });
     match outcome {
-        // An error of reading or writing without words of its own is one of this output.
-        Err(Failure { code, error }) => match error.downcast::<std::io::Error>() {
-            Ok(error) if error.kind() == ErrorKind::BrokenPipe => Ok(exit_code::OK),
-            Ok(error) => {
-                let error = anyhow::Error::new(error).context("cannot write to standard output");
-                Err(Failure { code, error })
-            }
-            Err(error) => Err(Failure { code, error }),
-        },
+        Err(failure) if is_broken_pipe(&failure) => Ok(exit_code::OK),
+        Err(Failure { code, error }) if is_bare(&error) => {
+            Err(Failure { code, error: error.context("cannot write to standard output") })
+        }
         outcome => outcome,
     }
+}
+
+fn is_broken_pipe(failure: &Failure) -> bool {
+    let error = failure.error.downcast_ref::<std::io::Error>();
+    error.is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+}
+
+/// Whether it is an error of reading or writing that does not say of what.
+fn is_bare(error: &anyhow::Error) -> bool {
+    error.chain().next().is_some_and(|error| error.is::<std::io::Error>())
 }
 
 /// Prints what was found to standard output: as a line of JSON, or else with `print`.
