@@ -4,14 +4,12 @@
 //! Schedule -> operations -> registers and slots -> bytes -> executable pages
 //! ```
 //!
-//! Code for AVX2 has one instruction for each AND, AND-NOT, OR or XOR; code for
-//! AVX-512 one for each gate of three operands. Code for
-//! single words uses general registers (`general`), and copies a
-//! value first where an instruction would overwrite it too early. Most of what it gains over the
-//! [`interpreter`](super::interpreter) is that values which are used soon again
-//! stay in registers (`allocate`). A block that is wider than a register is
-//! computed in pieces: the code is cut into chunks that fit the CPU's
-//! instruction caches, each of which runs once for every piece.
+//! Code for AVX2 has one instruction for each AND, AND-NOT, OR or XOR; code for AVX-512 one for
+//! each gate of three operands. Code for single words uses general registers (`general`), and
+//! copies a value first where an instruction would overwrite it too early. Most of what it gains
+//! over the [`interpreter`](super::interpreter) is that values which are used soon again stay in
+//! registers (`allocate`). A block that is wider than a register is computed in pieces: the code is
+//! cut into chunks that fit the CPU's instruction caches, each of which runs once for every piece.
 //!
 //! Whatever is computed here the interpreter computes too, and tests hold one
 //! against the other. Only `pages` and `routine` are unsafe.
